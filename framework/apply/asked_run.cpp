@@ -4,8 +4,15 @@
 #include "apply/asked_run.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
 
+#include <encore/lines.hpp>
+
+#include "infer/text_alignment.hpp"
 #include "pretrained/content_hash.hpp"
+#include "tasks/data_split.hpp"
 
 namespace encore::apply {
 namespace {
@@ -14,6 +21,16 @@ namespace {
 std::filesystem::path checked_folder(const record::DataFile& weights, const std::string& role) {
   record::require_planned(weights, role, pretrained::sha256_of_content(weights.path));
   return std::filesystem::path(weights.path).parent_path();
+}
+
+/// Returns the text with its log-probability, which the score has divided by a power of its length.
+WrittenText written(const GeneratedText& text, const Decoding& decoding) {
+  const std::int64_t counted = std::ssize(text.tokens) + (text.ended ? 1 : 0);
+  const std::int64_t tokens = std::max<std::int64_t>(counted, 1);
+  const double length = static_cast<double>(tokens + decoding.given - 1);
+  return {.text = std::string(trimmed(text.text)),
+          .log_probability = text.score * std::pow(length, decoding.length_penalty),
+          .tokens = tokens};
 }
 
 }  // namespace
@@ -61,6 +78,48 @@ Records::NumberLists AskedRun::vectors(const Records::Texts& texts) {
   Records::NumberLists lists;
   for (std::size_t i = 0; i < texts.size(); ++i) lists.emplace_back(vectors[i].begin(), vectors[i].end());
   return lists;
+}
+
+// --- generated text ---
+
+std::string AskedRun::no_writing() const {
+  if (engine_.task().decoding() && engine_.model().needs().target) return {};
+  return "its task \"" + engine_.experiment().task.type +
+         "\" generates no text from a text: expected a model of the task translate or summarize with decode "
+         "= "
+         "true";
+}
+
+/// Generates text for all records whose requests have one beam and one number of texts, beam by beam.
+std::vector<std::vector<WrittenText>> AskedRun::write(const Records& questions,
+                                                      const std::vector<WriteRequest>& requests) {
+  if (const std::string problem = no_writing(); !problem.empty()) throw Error(problem);
+  ENCORE_REQUIRE(requests.size() == questions.size(), "there is one request per record");
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> members;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    members[{requests[i].beam, requests[i].texts}].push_back(i);
+  std::vector<std::vector<WrittenText>> all(requests.size());
+  const Records read = questions_in(questions);
+  for (const auto& [settings, numbers] : members) {
+    Decoding decoding = *engine_.task().decoding();
+    decoding.beam = settings.first;
+    decoding.texts = settings.second;
+    std::vector<std::vector<RequiredText>> required;
+    for (const std::size_t number : numbers) required.push_back(requests[number].required);
+    const tasks::EncodedSet set = engine_.encode(tasks::selected(read, numbers));
+    const auto texts = engine_.generate(set, decoding, {}, required);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      for (const GeneratedText& text : texts[set.set.sequences(i).first])
+        all[numbers[i]].push_back(written(text, decoding));
+  }
+  for (std::vector<WrittenText>& texts : all)
+    if (texts.empty()) texts.push_back({.text = {}, .log_probability = 0.0, .tokens = 1});
+  return all;
+}
+
+std::vector<TextAlignment> AskedRun::align(const Records::Texts& sources, const Records::Texts& targets) {
+  if (const std::string problem = no_writing(); !problem.empty()) throw Error(problem);
+  return infer::align_texts(engine_, sources, targets);
 }
 
 }  // namespace encore::apply

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <encore/device.hpp>
+#include <encore/generates_text.hpp>
 #include <encore/step.hpp>
 
 #include "infer/engine.hpp"
@@ -17,7 +18,7 @@
 
 namespace encore::apply {
 
-class AskedRun final : public StepModel {
+class AskedRun final : public StepModel, public GeneratesText {
  public:
   /// Loads the run whose weights are `weights`; `role` is the key of its table, which messages name. Throws
   /// Error if the weights are not the planned ones, or if the run cannot be loaded.
@@ -30,6 +31,10 @@ class AskedRun final : public StepModel {
   std::string no_vectors() const override { return engine_.no_vectors(); }
   Records answer(const Records& records) override;
   Records::NumberLists vectors(const Records::Texts& texts) override;
+  std::string no_writing() const override;
+  std::vector<std::vector<WrittenText>> write(const Records& questions,
+                                              const std::vector<WriteRequest>& requests) override;
+  std::vector<TextAlignment> align(const Records::Texts& sources, const Records::Texts& targets) override;
 
   /// Returns for each record how the model reads it if it is long. The list is empty for records that lack a
   /// field of the task, such as one that another step gives.

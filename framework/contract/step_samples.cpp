@@ -229,15 +229,32 @@ SampleModel::SampleModel(SampleTask task, std::vector<std::string> labels)
     fields_ = {.structure = {"question", "context"}, .truth = {"answers"}, .optional = {"id"}};
     labels_.clear();
   }
-  if (task == SampleTask::write) {
+  if (task == SampleTask::summarize) {
+    fields_ = {.structure = {"source"}, .truth = {"target"}};
+    labels_.clear();
+  }
+  if (task == SampleTask::translate) {
     fields_ = {.structure = {"source"}, .truth = {"target"}};
     labels_.clear();
   }
 }
 
 Records SampleModel::answer(const Records& questions) {
+  if (task_ == SampleTask::translate) {
+    Records::Texts translations;
+    Records::Numbers scores;
+    for (const auto& texts : write(questions, std::vector<WriteRequest>(questions.size()))) {
+      translations.push_back(texts.front().text);
+      scores.push_back(texts.front().log_probability);
+    }
+    Records given;
+    given.add("translation", translations);
+    given.add("score", std::move(scores));
+    given.add("shown", std::move(translations));
+    return given;
+  }
   if (task_ == SampleTask::classify) return classes_of(questions.texts("text"));
-  if (task_ == SampleTask::write) return summaries_of(questions.texts("source"));
+  if (task_ == SampleTask::summarize) return summaries_of(questions.texts("source"));
   const bool answers = task_ == SampleTask::answer;
   const Records::Texts &first = questions.texts(answers ? "question" : "text"),
                        &second = questions.texts(answers ? "context" : "text2");
@@ -304,6 +321,46 @@ Records::NumberLists SampleModel::vectors(const Records::Texts& texts) {
   return vectors;
 }
 
+std::string SampleModel::no_writing() const {
+  return task_ == SampleTask::translate ? "" : "its task generates no text";
+}
+
+/// Text k is the source without its first k words, the required texts at its end.
+std::vector<std::vector<WrittenText>> SampleModel::write(const Records& questions,
+                                                         const std::vector<WriteRequest>& requests) {
+  std::vector<std::vector<WrittenText>> all;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const std::string& source = questions.texts("source")[i];
+    Draws draws(source);
+    std::vector<WrittenText>& texts = all.emplace_back();
+    std::size_t first = 0;
+    for (std::int64_t k = 0; k < requests[i].texts; ++k) {
+      std::string text = source.substr(first);
+      first = std::min(source.find(' ', first), source.size() - 1) + 1;
+      for (const RequiredText& required : requests[i].required)
+        for (std::int64_t time = 0; time < required.times && !required.forms.empty(); ++time)
+          text += (text.empty() ? "" : " ") + required.forms.front();
+      const auto blanks = std::ranges::count(text, ' ');
+      texts.push_back({.text = text,
+                       .log_probability = -draws.next() - static_cast<double>(k),
+                       .tokens = static_cast<std::int64_t>(blanks) + 2});
+    }
+  }
+  return all;
+}
+
+std::vector<TextAlignment> SampleModel::align(const Records::Texts& sources, const Records::Texts& targets) {
+  std::vector<TextAlignment> all;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    TextAlignment& pair = all.emplace_back();
+    if (sources[i].empty() || targets[i].empty()) continue;
+    pair = {.source = {{.begin = 0, .end = sources[i].size()}},
+            .target = {{.begin = 0, .end = targets[i].size()}},
+            .weights = {1.0}};
+  }
+  return all;
+}
+
 StepTrial::StepTrial(const Offer& offer, const CheckData& data, const Options& options, OtherFields others)
     : offer_(offer), options_(options) {
   StepFields fields = make_only_checked(offer, options)->fields();
@@ -358,8 +415,8 @@ std::unique_ptr<AppStep> StepTrial::make(const std::string& folder) const {
 /// it takes none, throws what it throws for the first one, or NotChecked if it refuses the model itself.
 StepFields StepTrial::fields_with_model(const std::vector<std::string>& labels) {
   std::optional<OptionError> refusal;
-  for (const SampleTask task :
-       {SampleTask::classify, SampleTask::classify_pairs, SampleTask::answer, SampleTask::write})
+  for (const SampleTask task : {SampleTask::classify, SampleTask::classify_pairs, SampleTask::answer,
+                                SampleTask::summarize, SampleTask::translate})
     try {
       model_ = std::make_unique<SampleModel>(task, labels);
       return make()->fields();
@@ -386,8 +443,8 @@ std::unique_ptr<AppStep> make_only_checked(const Offer& offer, const Options& op
 
 std::string refused_models(const std::string& why) {
   return "it cannot work with the models of the suite, which give \"label\", \"score\" and \"scores\" of "
-         "\"text\" or of \"text\" and \"text2\", answers to \"question\" and \"context\", or \"summary\" of "
-         "\"source\": " +
+         "\"text\" or of \"text\" and \"text2\", answers to \"question\" and \"context\", summaries of "
+         "\"source\", or translations of \"source\": " +
          why + "; a test of your own can pass another StepModel";
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <encore/generates_text.hpp>
 #include <encore/step.hpp>
 
 #include "contract/suite.hpp"
@@ -35,12 +36,13 @@ enum class SampleTask : std::uint8_t {
   classify,        ///< the field "text"; gives label, score and scores
   classify_pairs,  ///< the same for "text" and "text2", both of which it needs
   answer,          ///< "question" and "context"; gives answers and score
-  write,           ///< "source"; gives summary: text, as the task summarize
+  summarize,       ///< "source"; gives summary: text, as the task summarize
+  translate,       ///< "source"; gives translation and score, and generates texts (GeneratesText)
 };
 
 /// A model whose answers and vectors (of width 8) follow from a hash of its input, so the answer to a record
 /// depends on this record alone.
-class SampleModel final : public StepModel {
+class SampleModel final : public StepModel, public GeneratesText {
  public:
   SampleModel(SampleTask task, std::vector<std::string> labels);
   const TaskFields& fields() const override { return fields_; }
@@ -49,6 +51,10 @@ class SampleModel final : public StepModel {
   std::string no_vectors() const override { return {}; }
   Records answer(const Records& questions) override;
   Records::NumberLists vectors(const Records::Texts& texts) override;
+  std::string no_writing() const override;
+  std::vector<std::vector<WrittenText>> write(const Records& questions,
+                                              const std::vector<WriteRequest>& requests) override;
+  std::vector<TextAlignment> align(const Records::Texts& sources, const Records::Texts& targets) override;
 
  private:
   Records classes_of(const Records::Texts& inputs) const;

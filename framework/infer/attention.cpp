@@ -261,6 +261,20 @@ record::AttentionText attended(model::Model& model, const Tokenizer& tokenizer, 
   return text_with(found, tokenizer, set, sequence, choice);
 }
 
+std::vector<double> mean_cross_attention(model::Model& model, const ExampleSet& set, std::size_t sequence) {
+  std::vector<double> mean;
+  std::size_t heads = 0;
+  const model::SequenceAttention found = attention_in(model, set, sequence);
+  for (const model::AttentionMap& map : found.maps) {
+    if (map.rows != Space::target || map.columns != Space::tokens) continue;
+    mean.resize(map.height * map.width);
+    for (std::size_t head = 0; head < map.heads; ++head, ++heads)
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += static_cast<double>(map.head(head)[i]);
+  }
+  for (double& weight : mean) weight /= static_cast<double>(heads);
+  return mean;
+}
+
 record::AttentionTexts attended_examples(model::Model& model, const Tokenizer& tokenizer,
                                          const ExampleSet& set, const std::string& set_name,
                                          std::size_t examples, std::string& left_out) {

@@ -33,6 +33,11 @@ std::vector<record::AttentionToken> shown_tokens(const Tokenizer& tokenizer,
 record::AttentionText attended(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
                                std::size_t sequence, const record::AttentionChoice& choice);
 
+/// Returns the mean of the weights of all layers and heads in which rows of the decoder attend to rows of the
+/// source: (rows of the target, rows of the source). Empty if there is no such layer. The sequence must fit
+/// into the model's evaluation plan.
+std::vector<double> mean_cross_attention(model::Model& model, const ExampleSet& set, std::size_t sequence);
+
 /// Returns the weights of the first examples of a set, for a file: all sequences of each. Examples that would
 /// make the file too large are left out, and `left_out` reports them. The examples must fit into the model's
 /// evaluation plan.

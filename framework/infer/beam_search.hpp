@@ -16,6 +16,8 @@
 
 #include <encore/decoding.hpp>
 
+#include "infer/required_tokens.hpp"
+
 namespace encore::infer {
 
 /// A token that may come next, and the logarithm of its probability.
@@ -31,10 +33,14 @@ class BeamSearch {
     std::size_t parent = 0;  ///< index in live() before the last advance()
     std::vector<std::int32_t> tokens = {};
     double log_probability = 0.0;
+    RequiredTokens::Progress progress = {};  ///< of the required texts, if there are any
   };
 
   /// `end`: the token that ends an output, or -1; `most_tokens`: the largest length of an output, at least 1.
-  BeamSearch(const Decoding& decoding, std::int32_t end, std::int64_t most_tokens);
+  /// `required`: texts that an output must have before it may end; null: none. They are ignored if they need
+  /// more than `most_tokens` tokens. The object must outlive the search.
+  BeamSearch(const Decoding& decoding, std::int32_t end, std::int64_t most_tokens,
+             const RequiredTokens* required = nullptr);
 
   /// Returns the live outputs, the best first: at first one without tokens, then up to `beam`.
   const std::vector<Live>& live() const { return live_; }
@@ -47,8 +53,11 @@ class BeamSearch {
   /// best continuations of all outputs stay live; one with the token `end` finishes its output instead if it
   /// is among the `beam` best, and the next best takes its place. Of equal continuations, that of the earlier
   /// output in live() comes first, then the earlier candidate; this order is fixed, so that equal runs give
-  /// equal text.
+  /// equal text. With required texts the outputs that lack equally many tokens of them share the beam with
+  /// the others, group by group (advance_by_groups), and `of` also has the tokens that wanted() names.
   void advance(std::span<const std::vector<NextToken>> of);
+  /// Returns the tokens that write a required text in live output `text`; empty if nothing is required.
+  std::vector<std::int32_t> wanted(std::size_t text) const;
   /// Finishes the output with this index in live(), because its text has reached a stop string.
   void end(std::size_t text);
 
@@ -62,7 +71,13 @@ class BeamSearch {
     double score = 0.0;
     bool ended = true;
   };
+  struct Continuation {
+    std::size_t text = 0;
+    NextToken next;
+    double log_probability = 0.0;
+  };
   double score(double log_probability, std::size_t tokens) const;
+  void advance_by_groups(std::span<const Continuation> sorted);
   void finish_if_enough();
 
   std::size_t beam_;
@@ -70,6 +85,7 @@ class BeamSearch {
   std::size_t given_;  ///< given tokens of a target, which count as its own
   std::int32_t end_;
   std::size_t most_tokens_;
+  const RequiredTokens* required_;
   bool done_ = false;
   std::vector<Live> live_ = {{}};
   std::vector<Ended> ended_;

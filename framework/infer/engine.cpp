@@ -163,6 +163,12 @@ std::vector<record::AttentionText> Engine::attention(const tasks::EncodedSet& se
   return texts;
 }
 
+std::vector<double> Engine::cross_attention(const tasks::EncodedSet& set, std::size_t sequence) {
+  const ExampleSet single = set.set.by_sequence();
+  plan(data::largest_evaluation_batch(single, {.batch_size = 1}, data::EvaluationOrder::as_stored));
+  return mean_cross_attention(*model_, single, sequence);
+}
+
 // --- vectors ---
 
 tasks::InputUse EncodedTexts::use(std::size_t input) const {

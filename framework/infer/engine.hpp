@@ -110,10 +110,12 @@ class Engine {
   std::string no_scores() const;
   /// Returns only the loss of a set whose truth is known; generates no text.
   double loss(const tasks::EncodedSet& set);
-  /// Generates text for each sequence of the set, for any task. Throws Error if the model cannot generate.
+  /// Generates text for each sequence of the set, for any task; `required` as in Generator::run. Throws Error
+  /// if the model cannot generate.
   std::vector<std::vector<GeneratedText>> generate(const tasks::EncodedSet& set, const Decoding& decoding,
-                                                   const Generator::Seen& seen = {}) {
-    return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
+                                                   const Generator::Seen& seen = {},
+                                                   Generator::Required required = {}) {
+    return Generator(*model_, tokenizer()).run(set.set, decoding, seen, {}, required);
   }
   /// Returns the inputs of embed(): [CLS], the tokens of the text, [SEP]. A text that is longer than
   /// data.max_length becomes several windows if the task reads long texts so (ReadsWindows); otherwise it is
@@ -132,6 +134,10 @@ class Engine {
   /// Returns the attention weights of the model in each sequence of a set (infer/attention.hpp).
   std::vector<record::AttentionText> attention(const tasks::EncodedSet& set,
                                                const record::AttentionChoice& choice);
+  /// Returns the weights with which the decoder attends to the source in one sequence of a set whose targets
+  /// are known: (rows of the target, rows of the source), the mean of all layers and heads. Empty if no layer
+  /// has such weights.
+  std::vector<double> cross_attention(const tasks::EncodedSet& set, std::size_t sequence);
 
  private:
   /// Allocates memory for batches of this size and of its bucket, unless it has been allocated.

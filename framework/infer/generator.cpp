@@ -6,6 +6,7 @@
 #include "infer/generator.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -64,8 +65,14 @@ bool Generator::has_blank_source(const ExampleSet& set, std::size_t sequence) co
 }
 
 std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, const Decoding& decoding,
-                                                       const Seen& seen, const Written& written) {
+                                                       const Seen& seen, const Written& written,
+                                                       Required required) {
   if (const std::string wrong = record::contradiction_in(decoding); !wrong.empty()) throw Error(wrong);
+  ENCORE_REQUIRE(required.empty() || required.size() == set.sequence_count(),
+                 "there is one list of required texts for each sequence");
+  const auto requires_texts = [&](std::size_t sequence) {
+    return !required.empty() && !required[sequence].empty();
+  };
   std::vector<std::vector<GeneratedText>> all(set.sequence_count());
   std::vector<std::size_t> order = by_length(set);
   const std::size_t blank = std::erase_if(order, [&](std::size_t sequence) {
@@ -73,16 +80,21 @@ std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, co
     all[sequence].assign(static_cast<std::size_t>(decoding.texts), {.tokens = {}, .text = {}, .ended = true});
     return true;
   });
+  // Outputs with required texts are in groups of their own, which other sequences cannot change.
+  const auto first_required = std::ranges::stable_partition(order, std::not_fn(requires_texts)).begin();
+  if (first_required != order.end() && decoding.temperature > 0.0)
+    throw Error("texts can be required of a search, not of draws: set the temperature to 0");
   const std::int64_t times = parallel_texts(decoding);
   for (std::size_t first = 0, count = 0; first < order.size(); first += count) {
     std::int64_t longest = 0;
     for (count = 0; first + count < order.size(); ++count) {
+      if (requires_texts(order[first]) != requires_texts(order[first + count])) break;
       longest = std::max(longest, most_rows(model_, decoding, set, order[first + count]));
       const std::int64_t texts = static_cast<std::int64_t>(count + 1) * times;
       if (count > 0 && (texts > texts_at_once || texts * longest > cache_rows_at_once)) break;
     }
     const auto members = std::span(order).subspan(first, count);
-    TextWriter writer(model_, tokenizer_, set, decoding, seen, members);
+    TextWriter writer(model_, tokenizer_, set, decoding, seen, members, required);
     writer.run();
     for (std::size_t i = 0; i < members.size(); ++i) all[members[i]] = writer.texts(i);
     if (written) written(blank + first + count);

@@ -56,11 +56,16 @@ void penalize_repetitions(std::span<const std::int32_t> text, double penalty, st
   }
 }
 
-std::vector<NextToken> most_probable(std::span<const float> logits, std::int64_t count) {
+std::vector<NextToken> most_probable(std::span<const float> logits, std::int64_t count,
+                                     std::span<const std::int32_t> also) {
   const double log_of_all = log_sum(logits);
   std::vector<NextToken> best;
-  for (const std::int32_t token : ordered(logits, static_cast<std::size_t>(count)))
+  const auto add = [&](std::int32_t token) {
     best.push_back({token, logits[static_cast<std::size_t>(token)] - log_of_all});
+  };
+  for (const std::int32_t token : ordered(logits, static_cast<std::size_t>(count))) add(token);
+  for (const std::int32_t token : also)
+    if (std::ranges::find(best, token, &NextToken::token) == best.end()) add(token);
   return best;
 }
 

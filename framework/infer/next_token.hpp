@@ -22,8 +22,9 @@ double draw_number(std::uint64_t seed, std::int64_t number, std::int64_t positio
 void penalize_repetitions(std::span<const std::int32_t> text, double penalty, std::span<float> logits);
 
 /// Returns the `count` most probable tokens of softmax(logits), the best first, of equal ones the smaller
-/// number first.
-std::vector<NextToken> most_probable(std::span<const float> logits, std::int64_t count);
+/// number first. The tokens of `also` that are not among them follow in their order.
+std::vector<NextToken> most_probable(std::span<const float> logits, std::int64_t count,
+                                     std::span<const std::int32_t> also = {});
 
 /// Returns the token that `number` draws from softmax(logits / temperature) after Decoding::top_k and top_p;
 /// its log_probability is that of softmax(logits).

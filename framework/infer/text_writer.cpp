@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <encore/error.hpp>
+#include <encore/target_tokenizer.hpp>
 
 #include "infer/decoded_text.hpp"
 #include "infer/next_token.hpp"
@@ -50,11 +51,12 @@ std::vector<TextWriter::Prompt> TextWriter::make_prompts(const model::Model& mod
 
 TextWriter::TextWriter(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
                        const Decoding& decoding, const Generator::Seen& seen,
-                       std::span<const std::size_t> sequences)
+                       std::span<const std::size_t> sequences, Generator::Required required)
     : model_(model),
       tokenizer_(tokenizer),
       decoding_(decoding),
       seen_(seen),
+      requires_(!sequences.empty() && !required.empty() && !required[sequences.front()].empty()),
       times_(parallel_texts(decoding)),
       end_(tokenizer.special(Special::end)),
       padding_(tokenizer.special(Special::padding)),
@@ -62,10 +64,14 @@ TextWriter::TextWriter(model::Model& model, const Tokenizer& tokenizer, const Ex
       feed_(model, decoding, set, sequences, times_, capacity(set)),
       best_(model.device(), BeamSearch::candidates(decoding.beam) + 1) {
   for (Prompt& prompt : prompts_) {
-    if (decoding.temperature > 0.0)
+    if (decoding.temperature > 0.0) {
       prompt.drawn.resize(static_cast<std::size_t>(times_));
-    else
-      prompt.search.emplace(decoding, end_, prompt.most_tokens);
+      continue;
+    }
+    if (requires_)
+      prompt.required =
+          std::make_unique<RequiredTokens>(target_tokenizer_of(tokenizer), required[prompt.sequence]);
+    prompt.search.emplace(decoding, end_, prompt.most_tokens, prompt.required.get());
   }
 }
 
@@ -109,10 +115,26 @@ std::vector<std::vector<float>> TextWriter::logits_to_draw() {
 
 // --- search ---
 
-/// Returns the candidates of each row of the feed. Padding keeps its share of the probability and is skipped.
-std::vector<std::vector<NextToken>> TextWriter::candidates() {
+/// Returns the tokens that write a required text in the live output at this place.
+std::vector<std::int32_t> TextWriter::wanted(std::size_t place) const {
+  const auto times = static_cast<std::size_t>(times_);
+  const Prompt& prompt = prompts_[place / times];
+  const auto slot = std::ranges::find(prompt.slots, place % times);
+  return prompt.search->wanted(static_cast<std::size_t>(slot - prompt.slots.begin()));
+}
+
+/// Returns the candidates of each row of the feed; `places` are those of the outputs. Padding keeps its share
+/// of the probability and is skipped.
+std::vector<std::vector<NextToken>> TextWriter::candidates(std::span<const std::size_t> places) {
   const std::int64_t count = BeamSearch::candidates(decoding_.beam);
   std::vector<std::vector<NextToken>> all;
+  if (requires_) {
+    for (const std::vector<float>& row : logits()) {
+      all.push_back(most_probable(row, count, wanted(places[all.size()])));
+      std::erase_if(all.back(), [&](const NextToken& candidate) { return !is_written(candidate.token); });
+    }
+    return all;
+  }
   if (decoding_.repetition_penalty == 1.0)
     all = best_.of(feed_.logits());
   else
@@ -125,10 +147,10 @@ std::vector<std::vector<NextToken>> TextWriter::candidates() {
 }
 
 void TextWriter::search() {
-  std::vector<std::vector<NextToken>> rows = candidates();
-  if (times_ > 1) feed_.repeat();
   std::vector<std::size_t> places;  // of the rows
   for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) places.push_back(place(prompt, 0));
+  std::vector<std::vector<NextToken>> rows = candidates(places);
+  if (times_ > 1) feed_.repeat();
   std::vector<std::vector<NextToken>> by_place(place(prompts_.size(), 0));
   while (!places.empty()) {
     for (std::size_t i = 0; i < rows.size(); ++i) by_place[places[i]] = std::move(rows[i]);
@@ -148,7 +170,7 @@ void TextWriter::search() {
     }
     feed_.read();
     places = feed_.rows();
-    if (!places.empty()) rows = candidates();
+    if (!places.empty()) rows = candidates(places);
   }
 }
 

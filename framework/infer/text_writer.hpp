@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "infer/beam_search.hpp"
 #include "infer/best_tokens.hpp"
 #include "infer/generator.hpp"
+#include "infer/required_tokens.hpp"
 #include "infer/text_feed.hpp"
 #include "model/floats.hpp"
 
@@ -35,10 +37,11 @@ std::int64_t most_rows(const model::Model& model, const Decoding& decoding, cons
 
 class TextWriter {
  public:
-  /// `sequences`: their numbers in the set. All arguments must outlive it. Throws Error as Generator::run
-  /// does.
+  /// `sequences`: their numbers in the set. `required`: as in Generator::run; either all of these sequences
+  /// have required texts or none has. All arguments must outlive it. Throws Error as Generator::run does.
   TextWriter(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set, const Decoding& decoding,
-             const Generator::Seen& seen, std::span<const std::size_t> sequences);
+             const Generator::Seen& seen, std::span<const std::size_t> sequences,
+             Generator::Required required = {});
 
   /// Writes all outputs.
   void run();
@@ -54,6 +57,7 @@ class TextWriter {
   struct Prompt {
     std::size_t sequence = 0;
     std::int64_t most_tokens = 1;
+    std::unique_ptr<RequiredTokens> required = {};  ///< null: nothing is required
     std::optional<BeamSearch> search = {};
     std::vector<std::size_t> slots = {0};  ///< the places of search->live() among the outputs of the prompt
     std::vector<Drawn> drawn = {};         ///< in place of a search
@@ -67,7 +71,8 @@ class TextWriter {
     return prompt * static_cast<std::size_t>(times_) + slot;
   }
   bool is_written(std::int32_t token) const { return token != padding_ || token == end_; }
-  std::vector<std::vector<NextToken>> candidates();
+  std::vector<std::vector<NextToken>> candidates(std::span<const std::size_t> places);
+  std::vector<std::int32_t> wanted(std::size_t place) const;
   std::vector<std::vector<float>> logits();
   std::vector<std::vector<float>> logits_to_draw();
 
@@ -83,6 +88,7 @@ class TextWriter {
   const Tokenizer& tokenizer_;
   const Decoding& decoding_;
   const Generator::Seen& seen_;
+  bool requires_;  ///< whether outputs have required texts
   std::int64_t times_;
   std::int32_t end_;
   std::int32_t padding_;  ///< never written, unless it is also the token that ends a text

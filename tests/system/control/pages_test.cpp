@@ -159,7 +159,8 @@ class Page : public ::testing::TestWithParam<std::string> {
     for (const auto& entry : fs::directory_iterator(source))
       if (entry.is_regular_file())
         sandbox.write("experiments/" + entry.path().filename().string(), content(entry.path()));
-    for (const char* folder : {"alerts", "apps", "bill_corpus", "help_corpus", "ticket_corpus"})
+    for (const char* folder :
+         {"alerts", "apps", "bill_corpus", "help_corpus", "notice_corpus", "ticket_corpus"})
       fs::copy(source / folder, sandbox.folder() / "experiments" / folder, fs::copy_options::recursive);
     for (const auto& [set, sentences] : std::map<std::string, int>{{"train", 160}, {"dev", 40}, {"test", 40}})
       sandbox.write("experiments/corpus/" + set + ".conll",

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds which tokens of a text and of its translation belong together: the mean of the cross-attention of all
+// layers and heads. The row of a token is that in which the decoder reads it, which aligns better than the
+// row that predicts it (Chen et al. 2020). apply/asked_run.cpp calls it for steps that put tags of a text
+// into its translation. Each pair has a pass of its own, so its weights do not depend on others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <encore/generates_text.hpp>
+
+#include "infer/engine.hpp"
+
+namespace encore::infer {
+
+/// Returns the alignment of each source with its target. Both texts are cut as data.max_length demands;
+/// tokens that were cut are left out. Throws Error if the model is not one of texts and targets.
+std::vector<TextAlignment> align_texts(Engine& engine, const std::vector<std::string>& sources,
+                                       const std::vector<std::string>& targets);
+
+}  // namespace encore::infer
