@@ -31,7 +31,7 @@ LoadedExperiment load_run(const record::Specification& specification,
   return loaded;
 }
 
-/// Returns the vectors of texts from those of their windows: the mean, weighted by own_tokens and added in
+/// Returns the vector of each text from those of its windows: the mean, weighted by own_tokens and added in
 /// double in the order of the windows. The vector of a single window keeps its bits.
 Vectors merged(const Vectors& windows, const EncodedTexts& texts) {
   Vectors merged{.width = windows.width};

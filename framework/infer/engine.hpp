@@ -118,7 +118,7 @@ class Engine {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen, {}, required);
   }
   /// Returns the inputs of embed(): [CLS], the tokens of the text, [SEP]. A text that is longer than
-  /// data.max_length becomes several windows if the task reads long texts so (ReadsWindows); otherwise it is
+  /// data.max_length becomes several windows if the task makes them (ReadsWindows); otherwise it is
   /// cut at its end. Throws Error if no_vectors() is not empty, and for a text without tokens.
   EncodedTexts encode_texts(std::span<const std::string> texts) const;
   /// Returns why the model has no embeddings of inputs; "" if it has them.

@@ -161,13 +161,13 @@ void TextInput::describe(const ExampleSet& set, SetDescription& description) con
   const std::string too_long = " longer than max_length = " + std::to_string(max_length_) + ": ";
   description.counts.emplace_back("cut texts", texts);
   description.counts.emplace_back("cut pieces", tokens);
-  if (stride_ > 0) description.counts.emplace_back("texts in windows", windowed);
+  if (stride_ > 0) description.counts.emplace_back("inputs in windows", windowed);
   if (windowed > 0)
     description.notes.push_back(
         std::to_string(windowed) + of_all + " are" + too_long +
         counted(static_cast<std::int64_t>(set.sequence_count()), "window", "windows") + " in all");
   if (texts > 0)
-    description.notes.push_back(std::to_string(texts) + of_all + (stride_ > 0 ? " have two texts" : " are") +
+    description.notes.push_back(std::to_string(texts) + of_all + (stride_ > 0 ? " have two inputs" : " are") +
                                 too_long + counted(tokens, "token is", "tokens are") +
                                 (stride_ > 0 ? " cut at the ends of the shorter ones"
                                  : pairs_    ? " cut at the ends"

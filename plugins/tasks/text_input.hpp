@@ -39,7 +39,7 @@ class TextInput {
   /// Reads that empty line, which says that examples are pairs, and returns the knowledge after it.
   std::string_view take_mark(std::string_view knowledge);
   bool pairs() const { return pairs_; }
-  /// Returns the number of tokens that consecutive windows share; 0: long texts are cut.
+  /// Returns the number of tokens that consecutive windows share; 0: a long text is cut.
   std::size_t stride() const { return stride_; }
 
   /// Counts the words of all examples, separated by white space.
@@ -70,18 +70,18 @@ class TextInput {
  private:
   static constexpr const char* second_field = "text2";
 
-  /// The tokens of a record's texts; `second` is empty without pairs.
+  /// The tokens of both parts of a record; `second` is empty without pairs.
   struct Tokens {
     std::vector<std::int32_t> first, second;
   };
   std::size_t markers() const { return pairs_ ? 3 : 2; }
   /// Returns the index of the column own_tokens, which is there with a stride only.
   std::size_t own_column(std::size_t first_column) const { return first_column + (pairs_ ? 2 : 1); }
-  /// Appends one sequence of these parts of the texts.
+  /// Appends one sequence with these parts of the tokens.
   void add_sequence(const Tokens& tokens, TextWindow first, TextWindow second, const Tokenizer& tokenizer,
                     EncodedExample& to, std::size_t first_column) const;
 
-  std::size_t max_length_, stride_;  ///< stride 0: long texts are cut
+  std::size_t max_length_, stride_;  ///< stride 0: a long text is cut
   bool pairs_ = false;
 };
 

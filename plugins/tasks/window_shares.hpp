@@ -13,7 +13,7 @@
 namespace encore::tasks {
 
 /// The column over sequences with the number of tokens that count for a window (own_tokens of the SDK). Sets
-/// of tasks that cut long texts do not have it.
+/// of tasks that cut a long text do not have it.
 inline constexpr const char* own_tokens_column = "own_tokens";
 
 struct WindowShare {

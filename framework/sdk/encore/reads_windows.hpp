@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ReadsWindows: an extension of Task. A task inherits it if it can read a text that is longer than
 // data.max_length as several sequences of one example, the windows. The worker's answers then say how many
-// windows there were, and Engine::embed reads long texts in windows, too. The functions below cut the
+// windows there were, and Engine::embed reads a long text in windows, too. The functions below cut the
 // windows, for tasks and for the Engine, in the same way. Results of runs depend on them, so they must not
 // change. The header is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 // Read next, in the source tree: plugins/tasks/text_input.hpp.
@@ -54,13 +54,13 @@ inline std::vector<std::size_t> own_tokens(const std::vector<TextWindow>& window
 class ReadsWindows {
  public:
   virtual ~ReadsWindows() = default;
-  /// Returns the number of windows in which the task reads an example; of an example with several texts, that
-  /// of the text with most windows. 1: no text is longer than a sequence.
+  /// Returns the number of windows in which the task reads an example; of an example with several inputs,
+  /// that of the input with most windows. 1: none is longer than a sequence.
   virtual std::size_t windows(const ExampleSet& set, std::size_t example) const {
     return set.sequences(example).count;
   }
-  /// Returns the number of tokens that consecutive windows share if the vectors of texts (Engine::embed) are
-  /// made of windows; 0: they are made of the beginning of a long text. It is less than max_length - 2.
+  /// Returns the number of tokens that consecutive windows share if Engine::embed reads a long text in
+  /// windows; 0: it reads the beginning. It is less than max_length - 2.
   virtual std::size_t stride_of_vectors() const { return 0; }
 };
 

@@ -151,7 +151,7 @@ TEST_F(Int8Test, MatricesThatFourBitsHarmGetEight) {
                         .int8 = mixed.products(),
                         .made_from = engine.digest()});
   Engine read = this->engine(Weights::int4);
-  EXPECT_EQ(read.embed(encoded.set).values, engine.embed(encoded.set).values) << "of both kinds in one file";
+  EXPECT_EQ(read.embed(encoded).values, engine.embed(encoded).values) << "of both kinds in one file";
 }
 
 TEST_F(Int8Test, MatricesThatHarmOrAreNamedStayUnrounded) {

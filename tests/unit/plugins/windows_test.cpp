@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the windows of long texts (encore/reads_windows.hpp; plugins/tasks/text_input.hpp and
-// window_shares.hpp) in the tasks classify, multilabel and regress: which tokens each window has, what is
-// reported, and how the outputs of windows become one answer. Expected values are computed by hand. A text
-// that fits must be encoded and answered as without `stride`.
+// Tests the windows of a long text (encore/reads_windows.hpp; plugins/tasks/text_input.hpp and
+// plugins/tasks/window_shares.hpp) in the tasks classify, multilabel and regress: which tokens each window
+// has, what is reported, and how the outputs of windows become one answer. Expected values are computed by
+// hand. A text that fits must be encoded and answered as without `stride`.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -153,7 +153,7 @@ TEST(Windows, OfAPairKeepTheShorterText) {
   EXPECT_EQ(column(set, "own_tokens"), (Values{3, 2, 2, 3, 2, 2, 2, 1, 2, 5}));
   EXPECT_EQ(task.describe(set).notes,
             (Texts{"3 of 4 pairs are longer than max_length = 8: 10 windows in all",
-                   "1 of 4 pairs have two texts longer than max_length = 8: 2 tokens "
+                   "1 of 4 pairs have two inputs longer than max_length = 8: 2 tokens "
                    "are cut at the ends of the shorter ones"}));
 }
 
@@ -180,7 +180,7 @@ TEST(Windows, GiveATextTheMeanOfTheirProbabilities) {
   EXPECT_EQ(task.answer(records, set, outputs).texts("label"), answers.texts("label"));
   Statistics statistics;
   task.measure(set, outputs, statistics);
-  EXPECT_EQ(statistics.examples(), 2U) << "measures count texts, not windows";
+  EXPECT_EQ(statistics.examples(), 2U) << "measures count examples, not windows";
   const auto values = measure_values(classify::Classify::measures(), statistics);
   EXPECT_EQ((std::map<std::string, double>(values.begin(), values.end()).at("accuracy")), 1.0);
 }

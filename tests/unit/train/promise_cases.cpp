@@ -42,7 +42,7 @@ std::string number(int i) {
 /// front of it, or behind it, or none.
 std::string among_others(const std::string& text, int i) {
   std::string others;
-  for (int k = 0; k < 5; ++k) others += " it was so long";
+  for (int k = 0; k < 5; ++k) others += " it was very long";
   return i % 3 == 0 ? "yes" + others + " " + text : i % 3 == 1 ? text + others + " yes" : text;
 }
 std::string long_label(int i) {
@@ -275,7 +275,7 @@ const std::vector<PromiseCase>& promise_cases() {
        .measure = "test/spearman",
        .at_least = 0.8,
        .overrides = {"train.select=\"max dev/spearman\""}},
-      // Long texts are read in windows of at most 14 tokens.
+      // Long inputs are read in windows of at most 14 tokens.
       {.name = "classify_windows",
        .task = "classify",
        .task_options = ", stride = 3",

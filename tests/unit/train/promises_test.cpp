@@ -275,8 +275,8 @@ std::vector<std::string> answers_to(infer::Engine& engine, std::span<const std::
 
 class Windows : public ::testing::TestWithParam<std::string> {};
 
-/// The text of a case without long texts is encoded as without the option, so no bit may differ.
-TEST_P(Windows, ChangeNoBitOfTextsThatFit) {
+/// An input that fits is encoded as without the option, so no bit may differ.
+TEST_P(Windows, ChangeNoBitOfAnInputThatFits) {
   const CaseFolder place(case_of(GetParam()));
   const Recorder without = place.run("without"), with = place.run("with", {"task.stride=3"});
   ASSERT_EQ(with.ending, record::Ending::completed) << with.reason;
