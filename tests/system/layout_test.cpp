@@ -38,34 +38,13 @@ const Names worker_folders = {"plugin_host", "memory",      "kernels", "onnx_gra
 
 // Headers of the SDK that any file may include; all others need Kokkos and belong to the worker half and the
 // plugins.
-const std::set<std::string> declaring_tier = {"error",
-                                              "tensor",
-                                              "shape",
-                                              "options",
-                                              "layer",
-                                              "head",
-                                              "tokenizer",
-                                              "optimizer",
-                                              "schedule",
-                                              "plugin",
-                                              "measure",
-                                              "statistics",
-                                              "records",
-                                              "examples",
-                                              "outputs",
-                                              "task",
-                                              "reader",
-                                              "step",
-                                              "decoding",
-                                              "base64",
-                                              "binomial",
-                                              "separated_rows",
-                                              "target_tokenizer",
-                                              "vocabulary_lines",
-                                              "distillation",
-                                              "document_index",
-                                              "lines",
-                                              "token_cuts"};
+const std::set<std::string> declaring_tier = {
+    "error",        "tensor",         "shape",          "options",          "layer",
+    "head",         "tokenizer",      "optimizer",      "schedule",         "plugin",
+    "measure",      "statistics",     "records",        "examples",         "outputs",
+    "task",         "reader",         "step",           "decoding",         "base64",
+    "binomial",     "sentence_ends",  "separated_rows", "target_tokenizer", "vocabulary_lines",
+    "distillation", "document_index", "lines",          "token_cuts"};
 
 // Libraries that only one folder uses, so that each of them can be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {

@@ -176,7 +176,7 @@ TEST(RankerChoice, LearnsAPlace) {
   EXPECT_NE(choice.notes[1].find("learned gains +100.00 over"), std::string::npos) << choice.notes[1];
 }
 
-TEST(RankerChoice, NeedsEnoughTexts) {
+TEST(RankerChoice, NeedsEnoughDocuments) {
   const RankerChoice choice = choose_ranker(judged(10, [](std::size_t) { return 1; }), {.parts = 1}, 1);
   EXPECT_EQ(choice.ranker.method, Method::lead) << "10 documents show no difference beyond chance";
   EXPECT_EQ(choose_ranker(judged(1, [](std::size_t) { return 4; }), {.parts = 1}, 1).ranker.method,
