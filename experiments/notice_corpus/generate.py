@@ -31,7 +31,7 @@ UNSEEN = [("camera", "Kamera", "f", "Kamera"), ("scanner", "Scanner", "m", "Scan
           ("calendar", "Kalender", "m", "Kalenders"), ("drawing", "Zeichnung", "f", "Zeichnung")]
 ADJECTIVES = [("new", "neu"), ("empty", "leer"), ("ready", "bereit"), ("too large", "zu groß"), ("locked", "gesperrt"),
               ("damaged", "beschädigt"), ("complete", "vollständig"), ("out of date", "veraltet")]
-VERBS = [("Open", "Öffnen"), ("Delete", "Löschen"), ("Save", "Speichern"), ("Rename", "Benennen"), ("Check", "Prüfen"),
+VERBS = [("Open", "Öffnen"), ("Delete", "Löschen"), ("Save", "Speichern"), ("Replace", "Ersetzen"), ("Check", "Prüfen"),
          ("Print", "Drucken"), ("Select", "Wählen"), ("Copy", "Kopieren")]
 ARTICLES = {"nominative": {"m": "der", "f": "die", "n": "das"}, "accusative": {"m": "den", "f": "die", "n": "das"},
             "genitive": {"m": "des", "f": "der", "n": "des"}}
@@ -88,8 +88,9 @@ def notice(numbers, is_train):
     else:
         pair = (f"{verb[0]} {thing[0]} and {other[0]}", f"{verb[1]} Sie {thing[1]} und {other[1]}")
     pair = [text[0].upper() + text[1:] for text in pair]
-    value = "" if is_train or numbers.below(3) else numbers.one_of(["{name}", "%s", str(10 + numbers.below(900)), "www.example.org"])
-    return tuple(f"{text} : {value} ." if value else f"{text} ." for text in pair)
+    has_value = not is_train and form in (1, 2, 4) and numbers.below(2) == 0    # behind a noun at the end
+    value = numbers.one_of(["{name}", "%s", str(10 + numbers.below(900)), "www.example.org"]) if has_value else ""
+    return tuple(f"{text} {value} ." if value else f"{text} ." for text in pair)
 
 
 def main():

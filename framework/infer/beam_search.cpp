@@ -86,6 +86,8 @@ void BeamSearch::advance_by_groups(std::span<const Continuation> sorted) {
     if (length > static_cast<std::int64_t>(most_tokens_)) continue;
     groups[progress.missing].push_back({.continuation = &each, .progress = std::move(progress)});
   }
+  // An end counts among the best of its group only, as many as the group's share of the beam.
+  const std::size_t share = (beam_ + groups.size() - 1) / std::max<std::size_t>(groups.size(), 1);
   std::vector<Live> live;
   std::map<std::int64_t, std::size_t> next;  // of each group the first continuation that has had no turn
   for (bool has_more = true; has_more && live.size() < beam_;) {
@@ -103,7 +105,7 @@ void BeamSearch::advance_by_groups(std::span<const Continuation> sorted) {
                           .log_probability = each.log_probability,
                           .progress = std::move(members[turn].progress)});
           took = true;
-        } else if (turn < beam_) {
+        } else if (turn < share) {
           const double of_text = score(each.log_probability, tokens.size() + 1);
           ended_.push_back({.tokens = std::move(tokens), .score = of_text});
         }

@@ -42,7 +42,7 @@ TextAlignment aligned(Engine& engine, const std::string& source, const std::stri
   const std::vector<double> mean = engine.cross_attention(set, 0);
   if (mean.empty() || columns == 0) return alignment;
   for (std::size_t row = 0; row < rows; ++row) {
-    const auto begin = mean.begin() + static_cast<std::ptrdiff_t>((given + row) * ids.size() + first);
+    const auto begin = mean.begin() + static_cast<std::ptrdiff_t>((given - 1 + row) * ids.size() + first);
     std::vector<double> weights(begin, begin + static_cast<std::ptrdiff_t>(columns));
     double sum = 0.0;
     for (const double weight : weights) sum += weight;

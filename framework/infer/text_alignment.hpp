@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds which tokens of a text and of its translation belong together: the mean of the cross-attention of all
-// layers and heads. The row of a token is that in which the decoder reads it, which aligns better than the
-// row that predicts it (Chen et al. 2020). apply/asked_run.cpp calls it for steps that put tags of a text
-// into its translation. Each pair has a pass of its own, so its weights do not depend on others.
+// layers and heads in the row that predicts a token. The row that reads the token is better in deeper models
+// (Chen et al. 2020), but in a model of two layers it belongs to the next word. apply/asked_run.cpp calls it
+// for steps that put tags of a text into its translation. Each pair has a pass of its own, so its weights do
+// not depend on others.
 #pragma once
 
 #include <string>
