@@ -5,9 +5,9 @@
 
     python3 experiments/notice_corpus/generate.py [FOLDER]
 
-Invented notices of a program in English, with German translations. The training texts translate "button", "user" and
-"folder" in one of two ways, as texts of several translators do; the development and the test set use the way of the
-glossary. Only these two sets have tags, placeholders and numbers. A part of their texts has a noun that training never
+Invented notices of a program in English, with German translations. The training sentences translate "button", "user" and
+"folder" in one of two ways, as sentences of several translators do; the development and the test set use the way of the
+glossary. Only these two sets have tags, placeholders and numbers. A part of their sentences has a noun that training never
 shows, so a model cannot translate it.
 
 It writes the same bytes on every machine: it has its own generator of integers and does not use Python's random numbers.

@@ -90,7 +90,7 @@ std::string AskedRun::no_writing() const {
          "true";
 }
 
-/// Generates text for all records whose requests have one beam and one number of texts, beam by beam.
+/// Generates text for all records whose requests have one beam and one number of strings, beam by beam.
 std::vector<std::vector<WrittenText>> AskedRun::write(const Records& questions,
                                                       const std::vector<WriteRequest>& requests) {
   if (const std::string problem = no_writing(); !problem.empty()) throw Error(problem);

@@ -325,7 +325,7 @@ std::string SampleModel::no_writing() const {
   return task_ == SampleTask::translate ? "" : "its task generates no text";
 }
 
-/// Text k is the source without its first k words, the required texts at its end.
+/// Text k is the source without its first k words, the required strings at its end.
 std::vector<std::vector<WrittenText>> SampleModel::write(const Records& questions,
                                                          const std::vector<WriteRequest>& requests) {
   std::vector<std::vector<WrittenText>> all;

@@ -37,7 +37,7 @@ enum class SampleTask : std::uint8_t {
   classify_pairs,  ///< the same for "text" and "text2", both of which it needs
   answer,          ///< "question" and "context"; gives answers and score
   summarize,       ///< "source"; gives summary: text, as the task summarize
-  translate,       ///< "source"; gives translation and score, and generates texts (GeneratesText)
+  translate,       ///< "source"; gives translation and score, and generates strings (GeneratesText)
 };
 
 /// A model whose answers and vectors (of width 8) follow from a hash of its input, so the answer to a record

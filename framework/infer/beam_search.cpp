@@ -67,7 +67,7 @@ std::vector<std::int32_t> BeamSearch::wanted(std::size_t text) const {
 // tokens that they lack, and the groups take turns, the one that lacks least first, until the beam is full.
 // Without groups an output that writes an improbable required token would lose against the others at once. A
 // continuation that lacks more tokens than its length leaves is dropped, so every output that reaches the
-// largest length has all required texts. wanted() names a token that makes the number smaller, so one
+// largest length has all required strings. wanted() names a token that makes the number smaller, so one
 // remains.
 void BeamSearch::advance_by_groups(std::span<const Continuation> sorted) {
   struct Chosen {

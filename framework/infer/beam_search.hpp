@@ -33,12 +33,12 @@ class BeamSearch {
     std::size_t parent = 0;  ///< index in live() before the last advance()
     std::vector<std::int32_t> tokens = {};
     double log_probability = 0.0;
-    RequiredTokens::Progress progress = {};  ///< of the required texts, if there are any
+    RequiredTokens::Progress progress = {};  ///< of the required strings, if there are any
   };
 
   /// `end`: the token that ends an output, or -1; `most_tokens`: the largest length of an output, at least 1.
-  /// `required`: texts that an output must have before it may end; null: none. They are ignored if they need
-  /// more than `most_tokens` tokens. The object must outlive the search.
+  /// `required`: strings that an output must have before it may end; null: none. They are ignored if they
+  /// need more than `most_tokens` tokens. The object must outlive the search.
   BeamSearch(const Decoding& decoding, std::int32_t end, std::int64_t most_tokens,
              const RequiredTokens* required = nullptr);
 
@@ -53,7 +53,7 @@ class BeamSearch {
   /// best continuations of all outputs stay live; one with the token `end` finishes its output instead if it
   /// is among the `beam` best, and the next best takes its place. Of equal continuations, that of the earlier
   /// output in live() comes first, then the earlier candidate; this order is fixed, so that equal runs give
-  /// equal text. With required texts the outputs that lack equally many tokens of them share the beam with
+  /// equal text. With required strings the outputs that lack equally many tokens of them share the beam with
   /// the others, group by group (advance_by_groups), and `of` also has the tokens that wanted() names.
   void advance(std::span<const std::vector<NextToken>> of);
   /// Returns the tokens that write a required text in live output `text`; empty if nothing is required.

@@ -69,7 +69,7 @@ std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, co
                                                        Required required) {
   if (const std::string wrong = record::contradiction_in(decoding); !wrong.empty()) throw Error(wrong);
   ENCORE_REQUIRE(required.empty() || required.size() == set.sequence_count(),
-                 "there is one list of required texts for each sequence");
+                 "there is one list of required strings for each sequence");
   const auto requires_texts = [&](std::size_t sequence) {
     return !required.empty() && !required[sequence].empty();
   };
@@ -80,10 +80,10 @@ std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, co
     all[sequence].assign(static_cast<std::size_t>(decoding.texts), {.tokens = {}, .text = {}, .ended = true});
     return true;
   });
-  // Outputs with required texts are in groups of their own, which other sequences cannot change.
+  // Outputs with required strings are in groups of their own, which other sequences cannot change.
   const auto first_required = std::ranges::stable_partition(order, std::not_fn(requires_texts)).begin();
   if (first_required != order.end() && decoding.temperature > 0.0)
-    throw Error("texts can be required of a search, not of draws: set the temperature to 0");
+    throw Error("strings can be required of a search, not of draws: set the temperature to 0");
   const std::int64_t times = parallel_texts(decoding);
   for (std::size_t first = 0, count = 0; first < order.size(); first += count) {
     std::int64_t longest = 0;

@@ -35,7 +35,7 @@ class Generator {
   /// are counted from the first call on.
   using Written = std::function<void(std::size_t sequences)>;
 
-  /// The texts that the outputs of each sequence of a set must have; no list at all: none.
+  /// The strings that the outputs of each sequence of a set must have; no list at all: none.
   using Required = std::span<const std::vector<RequiredText>>;
 
   /// The model and the tokenizer must outlive the generator.
@@ -44,8 +44,8 @@ class Generator {
   /// Returns outputs by sequence of the set, the best first. In a model with an encoder a source of white
   /// space has an empty output, without a pass; without an encoder an empty prompt is a prompt. Throws Error
   /// if the decoding contradicts itself, the model cannot generate, or a prompt leaves no row. An output has
-  /// the texts in `required` unless they cannot be written: because it would be too long, or because the
-  /// vocabulary has no tokens for them; then it may be missing. Draws cannot have required texts.
+  /// the strings in `required` unless they cannot be written: because it would be too long, or because the
+  /// vocabulary has no tokens for them; then it may be missing. Draws cannot have required strings.
   std::vector<std::vector<GeneratedText>> run(const ExampleSet& set, const Decoding& decoding,
                                               const Seen& seen = {}, const Written& written = {},
                                               Required required = {});

@@ -67,7 +67,7 @@ RequiredTokens::Progress RequiredTokens::after(const Progress& before, std::span
   return progress;
 }
 
-// Several texts may have an open match, such as two with one first token. The next token may continue only
+// Several strings may have an open match, such as two with one first token. The next token may continue only
 // one of them, so only the largest saving counts; then one of the wanted tokens always makes the sum smaller.
 std::int64_t RequiredTokens::missing_in(const Progress& progress) const {
   std::int64_t sum = 0, saved = 0;

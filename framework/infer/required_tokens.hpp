@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RequiredTokens: the texts that the outputs of one prompt must have (encore/required_text.hpp), as tokens.
+// RequiredTokens: the strings that the outputs of one prompt must have (encore/required_text.hpp), as tokens.
 // It follows how far an output has written them, and names the tokens that write more of them. BeamSearch
 // asks it for each continuation. Pure functions on the host; progress depends on the tokens of the output
 // alone.
@@ -26,7 +26,7 @@ class RequiredTokens {
   struct Progress {
     std::vector<std::int64_t> written;  ///< of each text: how often it stands there as whole words
     std::vector<Match> open;
-    std::int64_t missing = 0;  ///< the smallest number of tokens that complete all texts
+    std::int64_t missing = 0;  ///< the smallest number of tokens that complete all strings
   };
 
   /// `tokenizer` cuts and decodes targets, and must outlive this object. A form with a character that the

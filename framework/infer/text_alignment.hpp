@@ -15,8 +15,8 @@
 
 namespace encore::infer {
 
-/// Returns the alignment of each source with its target. Both texts are cut as data.max_length demands;
-/// tokens that were cut are left out. Throws Error if the model is not one of texts and targets.
+/// Returns the alignment of each source with its target. Both strings are cut as data.max_length demands;
+/// tokens that were cut are left out. Throws Error if the model is not one of strings and targets.
 std::vector<TextAlignment> align_texts(Engine& engine, const std::vector<std::string>& sources,
                                        const std::vector<std::string>& targets);
 

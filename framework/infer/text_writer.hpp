@@ -38,7 +38,7 @@ std::int64_t most_rows(const model::Model& model, const Decoding& decoding, cons
 class TextWriter {
  public:
   /// `sequences`: their numbers in the set. `required`: as in Generator::run; either all of these sequences
-  /// have required texts or none has. All arguments must outlive it. Throws Error as Generator::run does.
+  /// have required strings or none has. All arguments must outlive it. Throws Error as Generator::run does.
   TextWriter(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set, const Decoding& decoding,
              const Generator::Seen& seen, std::span<const std::size_t> sequences,
              Generator::Required required = {});
@@ -88,7 +88,7 @@ class TextWriter {
   const Tokenizer& tokenizer_;
   const Decoding& decoding_;
   const Generator::Seen& seen_;
-  bool requires_;  ///< whether outputs have required texts
+  bool requires_;  ///< whether outputs have required strings
   std::int64_t times_;
   std::int32_t end_;
   std::int32_t padding_;  ///< never written, unless it is also the token that ends a text

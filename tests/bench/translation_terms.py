@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes a glossary of the frequent nouns of a parallel corpus, marks texts with tags and values, and scores translations.
+"""Makes a glossary of the frequent nouns of a parallel corpus, marks strings with tags and values, and scores translations.
 
     python3 tests/bench/translation_terms.py terms train.en train.de -o terms.tsv [-n 50] [--forms]
     ./exp predict RUN --file test.en --json -o answers.jsonl
@@ -15,12 +15,12 @@ Called by hand; docs/guides/translate_with_a_glossary.md has its results, and tr
 best partner by Dice's coefficient is a noun with which they are each other's best. With --forms a line also has the other
 nouns with the same first letters that stand in at least 2 % of the lines with the term: its plural and its cases.
 
-`score` prints the share of terms that are kept, BLEU and chrF of all texts, and how well the confidence finds the worst
+`score` prints the share of terms that are kept, BLEU and chrF of all sentences, and how well the confidence finds the worst
 fifth by chrF: the area under the ROC curve, equal values counted half. BLEU and chrF are those of sacreBLEU, if it is
 installed.
 
 `mark` puts one thing into each text, by its line number: tags around the first term of the text (or around its second
-word), {name} or %s at its beginning, a number or an address behind it. `marks` counts the texts whose translation has
+word), {name} or %s at its beginning, a number or an address behind it. `marks` counts the strings whose translation has
 each mark exactly once, and the tags around a term whose translation is between the tags.
 """
 import argparse, collections, json, re, sys

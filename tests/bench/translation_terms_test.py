@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests translation_terms.py on a few sentences: it finds nouns and their translations, marks texts, and counts kept terms
+"""Tests translation_terms.py on a few sentences: it finds nouns and their translations, marks sentences, and counts kept terms
 and marks; chrF of a sentence and the area under the ROC curve are those of hand-computed cases.
 
     tests/bench/translation_terms_test.py

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GeneratesText: an extension of StepModel. The model of a step has it if its task generates a text from a
-// text (translate, summarize). A step can then ask for several outputs, for outputs that have certain texts,
-// and for the words of an output that belong to words of its source. AskedRun (framework/apply) inherits it.
-// The header is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
+// text (translate, summarize). A step can then ask for several outputs, for outputs that have certain
+// strings, and for the words of an output that belong to words of its source. AskedRun (framework/apply)
+// inherits it. The header is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION
+// (plugin.hpp).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ struct WrittenText {
 /// How a model generates text for a record.
 struct WriteRequest {
   std::int64_t beam = 1;                    ///< outputs that the search follows, at most 32
-  std::int64_t texts = 1;                   ///< texts that are returned, the best first; at most `beam`
+  std::int64_t texts = 1;                   ///< strings that are returned, the best first; at most `beam`
   std::vector<RequiredText> required = {};  ///< what each text must have
 };
 
@@ -45,10 +46,10 @@ class GeneratesText {
   /// Returns why the model generates no text from a text; "" if it does. The other functions then throw
   /// Error.
   virtual std::string no_writing() const = 0;
-  /// Returns the texts that the model generates for each record, the best first, at least one for each. There
-  /// is one request per record. A required text may be missing if its characters are not in the vocabulary,
-  /// or if the text would be longer than the model permits. Without required texts the best text is the
-  /// answer that the model's task gives with this beam.
+  /// Returns the strings that the model generates for each record, the best first, at least one for each.
+  /// There is one request per record. A required text may be missing if its characters are not in the
+  /// vocabulary, or if the text would be longer than the model permits. Without required strings the best
+  /// text is the answer that the model's task gives with this beam.
   virtual std::vector<std::vector<WrittenText>> write(const Records& questions,
                                                       const std::vector<WriteRequest>& requests) = 0;
   /// Returns for each source and its translation which tokens belong together, by the attention of the model.

@@ -51,7 +51,7 @@ inline bool joins_words(char32_t point) {
          !within(0xFE10U, 0xFE6FU) && !within(0xFF00U, 0xFFEFU) && point != 0xFFFDU && point < 0x20000U;
 }
 
-/// Returns whether a word goes on across this byte, which begins a character of the text.
+/// Returns whether a word continues across this byte, which begins a character of the text.
 inline bool is_inside_word(std::string_view text, std::size_t byte) {
   if (byte == 0 || byte >= text.size()) return false;
   std::size_t before = byte - 1;

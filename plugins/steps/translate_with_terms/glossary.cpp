@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements Glossary and TranslationMemory: reads their files, and finds terms in texts. Texts are compared
-// code point by code point, in lower case if the user wants that. Read glossary.hpp first.
+// Implements Glossary and TranslationMemory: reads their files, and finds terms in strings. Strings are
+// compared code point by code point, in lower case if the user wants that. Read glossary.hpp first.
 #include "glossary.hpp"
 
 #include <utf8proc.h>
@@ -53,7 +53,7 @@ std::size_t character_size(std::string_view text, std::size_t byte) {
   return size;
 }
 
-/// Returns the end of the word that begins at `first`, or of the one character there that is none.
+/// Returns the end of the word that begins at `first`, or of the one character there that belongs to no word.
 std::size_t word_end(const std::u32string& text, std::size_t first) {
   std::size_t end = first;
   while (end < text.size() && joins_words(text[end])) ++end;
@@ -124,16 +124,22 @@ std::vector<Glossary::Use> Glossary::terms_in(std::string_view text) const {
   return uses;
 }
 
-std::size_t count_forms(std::string_view text, const std::vector<std::string>& forms) {
-  std::size_t count = 0;
-  for (std::size_t byte = 0; byte < text.size();) {
+ByteRange find_form(std::string_view text, const std::vector<std::string>& forms, std::size_t from) {
+  for (std::size_t byte = from; byte < text.size(); byte += character_size(text, byte)) {
     std::size_t longest = 0;
     for (const std::string& form : forms)
       if (text.substr(byte).starts_with(form) && stands_alone(text, byte, byte + form.size()))
         longest = std::max(longest, form.size());
-    count += longest > 0 ? 1 : 0;
-    byte += longest > 0 ? longest : character_size(text, byte);
+    if (longest > 0) return {.begin = byte, .end = byte + longest};
   }
+  return {.begin = text.size(), .end = text.size()};
+}
+
+std::size_t count_forms(std::string_view text, const std::vector<std::string>& forms) {
+  std::size_t count = 0;
+  for (ByteRange form = find_form(text, forms, 0); form.begin < form.end;
+       form = find_form(text, forms, form.end))
+    ++count;
   return count;
 }
 

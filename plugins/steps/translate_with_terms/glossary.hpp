@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Glossary and TranslationMemory: two files of the user that the step obeys. A glossary has terms with the
-// translations that they must have; a memory has whole texts with their translations. Both are read once,
+// translations that they must have; a memory has whole strings with their translations. Both are read once,
 // when the step is made. translate_with_terms.cpp asks them about each text. Answers of stored runs depend on
 // how terms are found, so a change needs a new version of the step.
 #pragma once
@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <encore/tokenizer.hpp>
+
 namespace encore::translate_with_terms {
 
 class Glossary {
@@ -20,7 +22,7 @@ class Glossary {
   struct Entry {
     std::string term;
     std::vector<std::string> forms;
-    std::u32string folded = {};  ///< the term as texts are compared with it
+    std::u32string folded = {};  ///< the term as strings are compared with it
     std::size_t line = 0;
   };
   /// A term in a text.
@@ -48,6 +50,10 @@ class Glossary {
 
 /// Returns how often a text has one of the forms as whole words; occurrences do not overlap.
 std::size_t count_forms(std::string_view text, const std::vector<std::string>& forms);
+
+/// Returns the first bytes [begin, end) at or after `from` that are one of the forms as whole words, the
+/// longest form first; an empty range at the end of the text if there are none.
+ByteRange find_form(std::string_view text, const std::vector<std::string>& forms, std::size_t from);
 
 class TranslationMemory {
  public:

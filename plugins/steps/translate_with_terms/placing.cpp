@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements placing.hpp in three steps: pieces (a span, or a pair of tags with only values between them,
-// which is placed as a whole), a place for each piece by the alignment of words, and the text. If the places
-// of tags would cross, the pieces keep the order of the source, in which tags are nested. Sums run in the
+// Implements placing.hpp in three steps: parts (a span, or a pair of tags with only values between them,
+// which is placed as a whole), a place for each part by the alignment of words, and the text. If the places
+// of tags would cross, the parts keep the order of the source, in which tags are nested. Sums run in the
 // order of the words. Read placing.hpp first.
 #include "placing.hpp"
 
@@ -28,7 +28,7 @@ struct Piece {
   std::string_view name = {};
 };
 
-/// Where a piece stands in the translation.
+/// The place of a part of the source in the translation.
 struct Place {
   std::size_t gap = 0;     ///< number of the word before which it stands
   bool is_behind = false;  ///< beside the word before the gap, not beside the word after it
@@ -65,7 +65,7 @@ void pair_tags(std::vector<Piece>& pieces) {
   }
 }
 
-/// Makes one piece of a pair of tags without words between them, with all that is between them.
+/// Makes one part of a pair of tags without words between them, with all that is between them.
 std::vector<Piece> joined_pieces(const std::vector<Piece>& pieces, const Stripped& stripped) {
   std::vector<Piece> joined;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -163,7 +163,7 @@ bool is_word(std::string_view text, const ByteRange& range) {
   return joins_words(code_point_at(text, range.begin));
 }
 
-/// Chooses a place for each piece of a source.
+/// Chooses a place for each part of a source.
 class Placement {
  public:
   Placement(std::string_view source, std::string_view translation, const TextAlignment& alignment,
@@ -194,7 +194,7 @@ class Placement {
 
   const std::vector<Place>& places() const { return places_; }
   const std::vector<ByteRange>& words() const { return target_words_; }
-  /// Returns whether piece `inner` stands between the tags of the pair that `outer` opens.
+  /// Returns whether part `inner` stands between the tags of the pair that `outer` opens.
   bool is_inside(std::size_t inner, std::size_t outer) const {
     return is_pair(outer) && inner > outer && inner < *pieces_[outer].partner;
   }
@@ -268,8 +268,8 @@ class Placement {
   std::vector<Place> places_;
 };
 
-/// Returns the pieces in the order in which they stand in the translation: by gap; in a gap first what
-/// belongs to the words before it (closing tags and what is inside them), then single pieces, then what
+/// Returns the parts in the order in which they stand in the translation: by gap; in a gap first what
+/// belongs to the words before it (closing tags and what is inside them), then single parts, then what
 /// belongs to the words after it; each of the three in the order of the source, in which tags are nested.
 std::vector<std::size_t> order_of(const Placement& placement, const std::vector<Piece>& pieces) {
   struct Entry {
@@ -306,7 +306,7 @@ std::vector<std::size_t> order_of(const Placement& placement, const std::vector<
   return order;
 }
 
-/// Writes the translation and the pieces one after the other. A value that would become a part of its
+/// Writes the translation and the parts one after the other. A value that would become a part of its
 /// neighbours, such as a number beside a number, gets a blank.
 class Writer {
  public:
@@ -319,7 +319,7 @@ class Writer {
     copied_ = byte;
     last_ = {};
   }
-  /// Writes a piece, beside the word before it or the word behind it.
+  /// Writes a part, beside the word before it or the word behind it.
   void add(const Piece& piece, bool is_behind) {
     const bool is_glued = !last_.empty() && last_.data() + last_.size() == piece.text.data();
     const bool is_value = piece.kind == SpanKind::value;
@@ -358,11 +358,32 @@ class Writer {
   std::string_view translation_;
   std::size_t copied_ = 0;
   std::string text_;
-  std::string_view last_;     ///< the piece at the end of the text; empty if there is none
+  std::string_view last_;     ///< the part at the end of the text; empty if there is none
   bool after_value_ = false;  ///< the text ends with a value
 };
 
 }  // namespace
+
+void align_known(TextAlignment& alignment, const std::vector<KnownPair>& pairs) {
+  if (alignment.weights.empty()) return;
+  const auto overlap = [](const ByteRange& a, const ByteRange& b) {
+    return a.begin < b.end && b.begin < a.end;
+  };
+  const std::size_t columns = alignment.source.size();
+  for (std::size_t row = 0; row < alignment.target.size(); ++row) {
+    const auto own = std::ranges::find_if(
+        pairs, [&](const KnownPair& pair) { return overlap(pair.target, alignment.target[row]); });
+    for (std::size_t column = 0; column < columns; ++column) {
+      double& weight = alignment.weights[row * columns + column];
+      const auto of_column = std::ranges::find_if(
+          pairs, [&](const KnownPair& pair) { return overlap(pair.source, alignment.source[column]); });
+      if (own != pairs.end())
+        weight = own == of_column ? 1.0 : 0.0;
+      else if (of_column != pairs.end())
+        weight = 0.0;
+    }
+  }
+}
 
 std::vector<ByteRange> words_in(std::string_view text) {
   std::vector<ByteRange> words;

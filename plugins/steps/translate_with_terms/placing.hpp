@@ -20,8 +20,16 @@ namespace encore::translate_with_terms {
 /// own.
 std::vector<ByteRange> words_in(std::string_view text);
 
+/// A part of a text and the part of its translation that is known to translate it, such as a term.
+struct KnownPair {
+  ByteRange source, target;
+};
+
+/// Makes the tokens of known pairs belong to each other alone. Without weights it changes nothing.
+void align_known(TextAlignment& alignment, const std::vector<KnownPair>& pairs);
+
 /// Returns the translation with the removed spans of `source` in it. `stripped` is the source without them,
-/// `translation` that of `stripped.text`, and `alignment` belongs to these two texts; without weights words
+/// `translation` that of `stripped.text`, and `alignment` belongs to these two strings; without weights words
 /// at equal shares of the length belong together. Tags are nested as in the source.
 std::string with_spans(std::string_view source, const std::vector<Span>& removed, const Stripped& stripped,
                        std::string_view translation, const TextAlignment& alignment);

@@ -124,7 +124,7 @@ std::size_t number_length(std::string_view rest) {
   return byte + sign_length(rest.substr(byte), false);
 }
 
-/// Returns whether a word begins at this byte: an address or number inside a word is none.
+/// Returns whether a word begins at this byte: an address or number inside a word does not count.
 bool begins_word(std::string_view text, std::size_t byte) {
   return byte == 0 || !is_inside_word(text, byte);
 }

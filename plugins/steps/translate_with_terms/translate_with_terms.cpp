@@ -18,7 +18,6 @@
 #include <nlohmann/json.hpp>
 
 #include "ngrams/text_scores.hpp"
-#include "placing.hpp"
 #include "quality.hpp"
 
 namespace encore::translate_with_terms {
@@ -211,6 +210,27 @@ void TranslateWithTerms::write(std::vector<Job*>& jobs, bool required) {
   }
 }
 
+/// Returns the terms of a text with their translations, use by use in the order of both strings. A term that
+/// the translation has not as often as the text is left out.
+std::vector<KnownPair> TranslateWithTerms::known_pairs(std::string_view source,
+                                                       std::string_view translation) const {
+  std::map<std::size_t, std::vector<ByteRange>> uses;
+  for (const Glossary::Use& use : glossary_.terms_in(source))
+    uses[use.entry].push_back({.begin = use.begin, .end = use.end});
+  std::vector<KnownPair> pairs;
+  for (const auto& [entry, sources] : uses) {
+    const std::vector<std::string>& forms = glossary_.entries()[entry].forms;
+    if (count_forms(translation, forms) != sources.size()) continue;
+    std::size_t from = 0;
+    for (const ByteRange& use : sources) {
+      const ByteRange form = find_form(translation, forms, from);
+      pairs.push_back({.source = use, .target = form});
+      from = form.end;
+    }
+  }
+  return pairs;
+}
+
 /// Puts the removed spans into the translations.
 void TranslateWithTerms::place_spans(std::vector<Job>& jobs) {
   std::vector<Job*> with_spans_of;
@@ -225,7 +245,9 @@ void TranslateWithTerms::place_spans(std::vector<Job>& jobs) {
   const std::vector<TextAlignment> alignments = model_->align(sources, targets);
   for (std::size_t i = 0; i < with_spans_of.size(); ++i) {
     Job& job = *with_spans_of[i];
-    job.translation = with_spans(job.source, job.removed, job.stripped, targets[i], alignments.at(i));
+    TextAlignment alignment = alignments.at(i);
+    align_known(alignment, known_pairs(job.stripped.text, targets[i]));
+    job.translation = with_spans(job.source, job.removed, job.stripped, targets[i], alignment);
   }
 }
 
@@ -294,7 +316,7 @@ void TranslateWithTerms::fit(const StepSets& sets) {
   }
   if (worst < fewest_cases || rows.size() - worst < fewest_cases)
     throw Error("step \"" + name_ + "\": the development set has " + std::to_string(rows.size()) +
-                " texts to fit on, of which " + std::to_string(worst) +
+                " strings to fit on, of which " + std::to_string(worst) +
                 " are the worst, but the estimate of quality needs " + std::to_string(fewest_cases) +
                 " of these and " + std::to_string(fewest_cases) +
                 " others: give more data as data.dev, raise app.fit, or set review = 0");
@@ -305,7 +327,7 @@ void TranslateWithTerms::fit(const StepSets& sets) {
   std::ranges::sort(confidences);
   threshold_ = confidences[std::min(rank, confidences.size() - 1)];
   is_ready_ = true;
-  notes_ = {"of " + std::to_string(rows.size()) + " texts of the development set " + std::to_string(worst) +
+  notes_ = {"of " + std::to_string(rows.size()) + " strings of the development set " + std::to_string(worst) +
             " have a chrF of at most " + percent(worst_chrf_) +
             "; translations that are among the better ones with a probability below " + percent(threshold_) +
             " are left to a person"};
@@ -388,14 +410,14 @@ std::vector<Measure> TranslateWithTerms::measures() {
       "BLEU of the whole set, as sacreBLEU computes it: nrefs:1, case:mixed, eff:no, tok:13a, "
       "smooth:exp";
   all.push_back(ratio("terms", "Terms",
-                      "share of the terms of the glossary in the texts that their "
+                      "share of the terms of the glossary in the strings that their "
                       "translations have, too, in one of the forms that the glossary names",
                       Better::higher, "terms_kept", "terms", false));
   all.push_back(ratio("spans", "Tags and values",
                       "share of the tags, placeholders, addresses and numbers that "
                       "stand in the translation exactly as often as in the text",
                       Better::higher, "spans_kept", "spans", false));
-  all.push_back(ratio("stored", "From the memory", "share of the texts that the translation memory has",
+  all.push_back(ratio("stored", "From the memory", "share of the strings that the translation memory has",
                       Better::neither, "stored", "texts"));
   all.push_back(ratio("reviewed", "Left to people", "share of the translations that are left to a person",
                       Better::neither, "reviewed", "texts"));

@@ -15,6 +15,7 @@
 
 #include "decide/logistic.hpp"
 #include "glossary.hpp"
+#include "placing.hpp"
 #include "protected_spans.hpp"
 
 namespace encore::translate_with_terms {
@@ -24,7 +25,7 @@ class TranslateWithTerms final : public AppStep {
   static constexpr const char* summary =
       "translates a text with a model of the task translate. The translation has the terms of a glossary, "
       "and "
-      "the tags, placeholders, addresses and numbers of the text; texts of a translation memory get their "
+      "the tags, placeholders, addresses and numbers of the text; strings of a translation memory get their "
       "stored translation. The development set chooses how sure the model must be; the other translations, "
       "and "
       "those that lack a term, are left to a person";
@@ -62,11 +63,12 @@ class TranslateWithTerms final : public AppStep {
   Job job_for(const std::string& source) const;
   void remove_spans(Job& job, bool values) const;
   std::vector<RequiredText> terms_of(std::string_view text) const;
-  /// Asks the model for the texts of these jobs. With `required` the beam is wider and the terms are
+  /// Asks the model for the strings of these jobs. With `required` the beam is wider and the terms are
   /// required.
   void write(std::vector<Job*>& jobs, bool required);
   bool keeps_values(const Job& job, std::string_view text) const;
   bool has_terms(const Job& job, std::string_view text) const;
+  std::vector<KnownPair> known_pairs(std::string_view source, std::string_view translation) const;
   void place_spans(std::vector<Job>& jobs);
   void note_missing(Job& job) const;
   std::vector<Job> translated(const Records::Texts& sources);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests generation with required texts (Generator::run) and the alignment of texts (infer/text_alignment.hpp)
-// on a small model with an encoder and a decoder, trained for a few steps, so that it would not write the
-// texts by itself. Outputs without required texts must keep their bits, and an output must not depend on
-// others.
+// Tests generation with required strings (Generator::run) and the alignment of strings
+// (infer/text_alignment.hpp) on a small model with an encoder and a decoder, trained for a few steps, so that
+// it would not write the strings by itself. Outputs without required strings must keep their bits, and an
+// output must not depend on others.
 #include <gtest/gtest.h>
 
 #include "infer/text_alignment.hpp"
@@ -95,7 +95,7 @@ const Required wanted = {{{.forms = {"Hund"}}},
                          {{.forms = {"Haus", "Häuser"}, .times = 2}},
                          {{.forms = {"Katze"}}, {.forms = {"Boot"}}}};
 
-TEST_F(RequiredGenerationTest, EachOutputHasItsTextsAndTheOthersKeepTheirBits) {
+TEST_F(RequiredGenerationTest, EachOutputHasItsStringsAndTheOthersKeepTheirBits) {
   Engine model = engine();
   model.make_batch_invariant();
   const tasks::EncodedSet set = model.encode(sources(asked));
@@ -116,7 +116,7 @@ TEST_F(RequiredGenerationTest, EachOutputHasItsTextsAndTheOthersKeepTheirBits) {
   }
 }
 
-TEST_F(RequiredGenerationTest, AnOutputDependsOnItsOwnTextsOnly) {
+TEST_F(RequiredGenerationTest, AnOutputDependsOnItsOwnStringsOnly) {
   Engine model = engine();
   model.make_batch_invariant();
   const Decoding decoding{.beam = 4, .texts = 2};
@@ -127,12 +127,12 @@ TEST_F(RequiredGenerationTest, AnOutputDependsOnItsOwnTextsOnly) {
   }
 }
 
-TEST_F(RequiredGenerationTest, DrawsCannotHaveRequiredTexts) {
+TEST_F(RequiredGenerationTest, DrawsCannotHaveRequiredStrings) {
   Engine model = engine();
   const tasks::EncodedSet set = model.encode(sources(asked));
   const std::string message =
       testing::message_of<Error>([&] { model.generate(set, {.temperature = 1.0}, {}, wanted); });
-  EXPECT_EQ(message, "texts can be required of a search, not of draws: set the temperature to 0");
+  EXPECT_EQ(message, "strings can be required of a search, not of draws: set the temperature to 0");
 }
 
 TEST_F(RequiredGenerationTest, AlignsTheTokensOfAPairByAttention) {

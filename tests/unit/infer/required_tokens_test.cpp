@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests RequiredTokens (infer/required_tokens.hpp), which says how far an output has written the texts that
+// Tests RequiredTokens (infer/required_tokens.hpp), which says how far an output has written the strings that
 // it must have, and the beam search with them (infer/beam_search.hpp). The tokenizer is made for the test,
 // and hand-written tables of probabilities take the place of a model. Whatever the probabilities, an output
-// that ends has all its texts.
+// that ends has all its strings.
 #include "infer/required_tokens.hpp"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST_F(RequiredTokensTest, CountsTheTokensThatAreMissing) {
   EXPECT_EQ(missing(boat, {blank, b, blank, b, oat, end}), 0);
 }
 
-TEST_F(RequiredTokensTest, AWordThatGoesOnIsAnotherWord) {
+TEST_F(RequiredTokensTest, AWordWithMoreLettersIsAnotherWord) {
   const RequiredTokens one = required({{.forms = {"dog"}}}), either = required({{.forms = {"dog", "dogs"}}});
   EXPECT_EQ(missing(one, {dog}), 0) << "complete unless letters follow";
   EXPECT_EQ(missing(one, {dog, s}), 1);
@@ -167,7 +167,7 @@ std::vector<GeneratedText> searched(const RequiredTokens* required, std::int64_t
   return search.best(static_cast<std::size_t>(beam));
 }
 
-TEST_F(RequiredTokensTest, EveryOutputOfASearchHasItsTexts) {
+TEST_F(RequiredTokensTest, EveryOutputOfASearchHasItsStrings) {
   const std::vector<RequiredText> texts = {{.forms = {"boat"}}, {.forms = {"dog", "dogs"}, .times = 2}};
   const RequiredTokens all = required(texts);
   for (const std::int64_t beam : {1, 2, 3, 5})
@@ -183,7 +183,7 @@ TEST_F(RequiredTokensTest, EveryOutputOfASearchHasItsTexts) {
       }
 }
 
-TEST_F(RequiredTokensTest, WithoutTextsASearchIsTheUsualOne) {
+TEST_F(RequiredTokensTest, WithoutStringsASearchIsTheUsualOne) {
   const RequiredTokens none = required({}), too_long = required({{.forms = {"boat"}, .times = 9}});
   for (const std::int64_t beam : {1, 4})
     for (std::uint64_t seed = 0; seed < 10; ++seed) {

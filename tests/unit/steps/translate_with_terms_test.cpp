@@ -89,6 +89,17 @@ TEST(Placing, ValuesStandBesideTheirNeighbours) {
   EXPECT_EQ(placed("see <b>%s</b> now", "jetzt sehen", {1, 0}), "<b>%s</b> jetzt sehen");
 }
 
+TEST(Placing, KnownPairsBelongToEachOtherAlone) {
+  const std::string source = "open the <b>folder</b>", target = "den Ordner öffnen";
+  const std::vector<Span> spans = spans_in(source);
+  const Stripped stripped = without_spans(source, spans);
+  TextAlignment alignment =
+      aligned(stripped.text, target, {2, 1, 0});  // the model mistakes the article for the noun
+  EXPECT_EQ(with_spans(source, spans, stripped, target, alignment), "<b>den</b> Ordner öffnen");
+  align_known(alignment, {{.source = {.begin = 9, .end = 15}, .target = {.begin = 4, .end = 10}}});
+  EXPECT_EQ(with_spans(source, spans, stripped, target, alignment), "den <b>Ordner</b> öffnen");
+}
+
 TEST(Placing, WhateverTheAlignmentEverySpanStandsOnceAndTagsAreNested) {
   const std::vector<std::string> parts = {"<b>", "</b>", "<i>", "</i>", "<br/>", "{x}",
                                           "%s",  "42",   "dog", "cat",  "house", ","};
@@ -150,7 +161,7 @@ TEST(SentenceChrf, IsThatOfSacreBleu) {
 
 // --- the step ---
 
-/// Translates word by word. A word that it does not know is "Ding"; that makes it less sure. Required texts
+/// Translates word by word. A word that it does not know is "Ding"; that makes it less sure. Required strings
 /// are written at the end. Values of `drops` are left out.
 class WordModel final : public StepModel, public GeneratesText {
  public:
@@ -240,7 +251,7 @@ TEST_F(TranslateWithTermsTest, TranslatesWithTheTermsOfTheGlossary) {
   EXPECT_EQ(given.lists("terms"), (Records::TextLists{{"Katze"}, {"Hündin", "Hündin"}, {"Wachhund"}, {}}));
   EXPECT_EQ(given.lists("missing"), (Records::TextLists{{}, {}, {}, {}}));
   EXPECT_EQ(given.texts("band"), (Names{"answer", "answer", "answer", "answer"}));
-  EXPECT_EQ(model_.largest_beam, 16) << "only for texts whose first translation lacks a term";
+  EXPECT_EQ(model_.largest_beam, 16) << "only for strings whose first translation lacks a term";
 }
 
 TEST_F(TranslateWithTermsTest, LeavesATextToAPersonThatLacksATerm) {
@@ -279,7 +290,7 @@ TEST_F(TranslateWithTermsTest, TakesStoredTranslationsUnchanged) {
   EXPECT_EQ(model_.read, Names{"the cat sees"});
 }
 
-/// Texts of which every fifth has two words that the model does not know.
+/// Strings of which every fifth has two words that the model does not know.
 Records development_set() {
   Names sources, targets;
   for (int i = 0; i < 60; ++i) {
@@ -359,7 +370,7 @@ TEST_F(TranslateWithTermsTest, RefusesWhatItCannotUse) {
   const Records few = texts({"the dog", "the cat"}, {"der Hund", "die Katze"});
   EXPECT_EQ(
       test::refusal([&] { german.fit({.dev = few}); }),
-      "step \"german\": the development set has 2 texts to fit on, of which 1 are the worst, but the "
+      "step \"german\": the development set has 2 strings to fit on, of which 1 are the worst, but the "
       "estimate of "
       "quality needs 5 of these and 5 others: give more data as data.dev, raise app.fit, or set review = 0");
 }
