@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes a glossary of the frequent nouns of a parallel corpus, marks strings with tags and values, and scores translations.
+"""Makes a glossary of the frequent nouns of a parallel corpus, marks sentences with tags and values, and scores translations.
 
     python3 tests/bench/translation_terms.py terms train.en train.de -o terms.tsv [-n 50] [--forms]
     ./exp predict RUN --file test.en --json -o answers.jsonl
@@ -20,7 +20,7 @@ fifth by chrF: the area under the ROC curve, equal values counted half. BLEU and
 installed.
 
 `mark` puts one thing into each text, by its line number: tags around the first term of the text (or around its second
-word), {name} or %s at its beginning, a number or an address behind it. `marks` counts the strings whose translation has
+word), {name} or %s at its beginning, a number or an address behind it. `marks` counts the sentences whose translation has
 each mark exactly once, and the tags around a term whose translation is between the tags.
 """
 import argparse, collections, json, re, sys

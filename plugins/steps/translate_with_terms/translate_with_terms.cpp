@@ -210,8 +210,8 @@ void TranslateWithTerms::write(std::vector<Job*>& jobs, bool required) {
   }
 }
 
-/// Returns the terms of a text with their translations, use by use in the order of both strings. A term that
-/// the translation has not as often as the text is left out.
+/// Returns the terms of a text with their translations, use by use in the order of both sentences. A term
+/// that the translation has not as often as the text is left out.
 std::vector<KnownPair> TranslateWithTerms::known_pairs(std::string_view source,
                                                        std::string_view translation) const {
   std::map<std::size_t, std::vector<ByteRange>> uses;
@@ -316,7 +316,7 @@ void TranslateWithTerms::fit(const StepSets& sets) {
   }
   if (worst < fewest_cases || rows.size() - worst < fewest_cases)
     throw Error("step \"" + name_ + "\": the development set has " + std::to_string(rows.size()) +
-                " strings to fit on, of which " + std::to_string(worst) +
+                " sentences to fit on, of which " + std::to_string(worst) +
                 " are the worst, but the estimate of quality needs " + std::to_string(fewest_cases) +
                 " of these and " + std::to_string(fewest_cases) +
                 " others: give more data as data.dev, raise app.fit, or set review = 0");
@@ -327,8 +327,8 @@ void TranslateWithTerms::fit(const StepSets& sets) {
   std::ranges::sort(confidences);
   threshold_ = confidences[std::min(rank, confidences.size() - 1)];
   is_ready_ = true;
-  notes_ = {"of " + std::to_string(rows.size()) + " strings of the development set " + std::to_string(worst) +
-            " have a chrF of at most " + percent(worst_chrf_) +
+  notes_ = {"of " + std::to_string(rows.size()) + " sentences of the development set " +
+            std::to_string(worst) + " have a chrF of at most " + percent(worst_chrf_) +
             "; translations that are among the better ones with a probability below " + percent(threshold_) +
             " are left to a person"};
 }
@@ -410,14 +410,14 @@ std::vector<Measure> TranslateWithTerms::measures() {
       "BLEU of the whole set, as sacreBLEU computes it: nrefs:1, case:mixed, eff:no, tok:13a, "
       "smooth:exp";
   all.push_back(ratio("terms", "Terms",
-                      "share of the terms of the glossary in the strings that their "
+                      "share of the terms of the glossary in the sentences that their "
                       "translations have, too, in one of the forms that the glossary names",
                       Better::higher, "terms_kept", "terms", false));
   all.push_back(ratio("spans", "Tags and values",
                       "share of the tags, placeholders, addresses and numbers that "
                       "stand in the translation exactly as often as in the text",
                       Better::higher, "spans_kept", "spans", false));
-  all.push_back(ratio("stored", "From the memory", "share of the strings that the translation memory has",
+  all.push_back(ratio("stored", "From the memory", "share of the sentences that the translation memory has",
                       Better::neither, "stored", "texts"));
   all.push_back(ratio("reviewed", "Left to people", "share of the translations that are left to a person",
                       Better::neither, "reviewed", "texts"));

@@ -25,7 +25,8 @@ class TranslateWithTerms final : public AppStep {
   static constexpr const char* summary =
       "translates a text with a model of the task translate. The translation has the terms of a glossary, "
       "and "
-      "the tags, placeholders, addresses and numbers of the text; strings of a translation memory get their "
+      "the tags, placeholders, addresses and numbers of the text; sentences of a translation memory get "
+      "their "
       "stored translation. The development set chooses how sure the model must be; the other translations, "
       "and "
       "those that lack a term, are left to a person";
@@ -63,7 +64,7 @@ class TranslateWithTerms final : public AppStep {
   Job job_for(const std::string& source) const;
   void remove_spans(Job& job, bool values) const;
   std::vector<RequiredText> terms_of(std::string_view text) const;
-  /// Asks the model for the strings of these jobs. With `required` the beam is wider and the terms are
+  /// Asks the model for the sentences of these jobs. With `required` the beam is wider and the terms are
   /// required.
   void write(std::vector<Job*>& jobs, bool required);
   bool keeps_values(const Job& job, std::string_view text) const;

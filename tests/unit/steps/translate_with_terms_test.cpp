@@ -161,8 +161,8 @@ TEST(SentenceChrf, IsThatOfSacreBleu) {
 
 // --- the step ---
 
-/// Translates word by word. A word that it does not know is "Ding"; that makes it less sure. Required strings
-/// are written at the end. Values of `drops` are left out.
+/// Translates word by word. A word that it does not know is "Ding"; that makes it less sure. Required
+/// sentences are written at the end. Values of `drops` are left out.
 class WordModel final : public StepModel, public GeneratesText {
  public:
   const TaskFields& fields() const override { return fields_; }
@@ -251,7 +251,7 @@ TEST_F(TranslateWithTermsTest, TranslatesWithTheTermsOfTheGlossary) {
   EXPECT_EQ(given.lists("terms"), (Records::TextLists{{"Katze"}, {"Hündin", "Hündin"}, {"Wachhund"}, {}}));
   EXPECT_EQ(given.lists("missing"), (Records::TextLists{{}, {}, {}, {}}));
   EXPECT_EQ(given.texts("band"), (Names{"answer", "answer", "answer", "answer"}));
-  EXPECT_EQ(model_.largest_beam, 16) << "only for strings whose first translation lacks a term";
+  EXPECT_EQ(model_.largest_beam, 16) << "only for sentences whose first translation lacks a term";
 }
 
 TEST_F(TranslateWithTermsTest, LeavesATextToAPersonThatLacksATerm) {
@@ -370,7 +370,7 @@ TEST_F(TranslateWithTermsTest, RefusesWhatItCannotUse) {
   const Records few = texts({"the dog", "the cat"}, {"der Hund", "die Katze"});
   EXPECT_EQ(
       test::refusal([&] { german.fit({.dev = few}); }),
-      "step \"german\": the development set has 2 strings to fit on, of which 1 are the worst, but the "
+      "step \"german\": the development set has 2 sentences to fit on, of which 1 are the worst, but the "
       "estimate of "
       "quality needs 5 of these and 5 others: give more data as data.dev, raise app.fit, or set review = 0");
 }
