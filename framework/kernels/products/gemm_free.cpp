@@ -27,7 +27,8 @@ class FreeOneDnnGemm final : public GemmLibrary {
   bool multiplies(DType type) const override { return is_activation(type); }
 
   void multiply(const Device& device, const Product& p) override {
-    if (p.a.dtype != DType::float32 && p.a.dtype != DType::bfloat16) return device.gemm().multiply(device, p);
+    if (p.a.dtype != DType::float32 && !(p.a.dtype == DType::bfloat16 && has_bfloat16_))
+      return device.gemm().multiply(device, p);
     ENCORE_REQUIRE(!p.bias && !p.relu && !p.accumulate, "a bare product has no epilogue");
     const Bare& bare = find(p);
     bare.primitive.execute(queue_, {{DNNL_ARG_SRC, memory(bare.a, cpu_, p.a.data)},
@@ -47,6 +48,29 @@ class FreeOneDnnGemm final : public GemmLibrary {
     return type == DType::bfloat16 ? memory::data_type::bf16 : memory::data_type::f32;
   }
 
+  /// Describes a product to oneDNN. Throws dnnl::error if it has none of these types for this processor.
+  dnnl::matmul::primitive_desc describe(const memory::desc& a, const memory::desc& b,
+                                        const memory::desc& c) const {
+    dnnl::primitive_attr attributes;
+    attributes.set_fpmath_mode(dnnl::fpmath_mode::strict);
+#if DNNL_VERSION_MAJOR >= 3
+    return {cpu_, a, b, c, attributes};
+#else
+    return {dnnl::matmul::desc(a, b, c), attributes, cpu_};
+#endif
+  }
+
+  /// Returns whether oneDNN has products of bfloat16 for this processor. Without AVX-512 it has none.
+  bool probe_bfloat16() const {
+    const memory::desc square({16, 16}, memory::data_type::bf16, memory::dims{16, 1});
+    try {
+      describe(square, square, square);
+      return true;
+    } catch (const dnnl::error&) {
+      return false;
+    }
+  }
+
   const Bare& find(const Product& p) {
     const Key key{p.rows(), p.columns(), p.inner(), p.transpose_a, p.transpose_b, p.a.dtype, p.c.dtype};
     const auto found = products_.find(key);
@@ -56,18 +80,12 @@ class FreeOneDnnGemm final : public GemmLibrary {
     const memory::desc b({p.inner(), p.columns()}, type_of(p.b.dtype),
                          p.transpose_b ? memory::dims{1, p.inner()} : memory::dims{p.columns(), 1});
     const memory::desc c({p.rows(), p.columns()}, type_of(p.c.dtype), memory::dims{p.columns(), 1});
-    dnnl::primitive_attr attributes;
-    attributes.set_fpmath_mode(dnnl::fpmath_mode::strict);
-#if DNNL_VERSION_MAJOR >= 3
-    const dnnl::matmul::primitive_desc description(cpu_, a, b, c, attributes);
-#else
-    const dnnl::matmul::primitive_desc description(dnnl::matmul::desc(a, b, c), attributes, cpu_);
-#endif
-    return products_.emplace(key, Bare{dnnl::matmul(description), a, b, c}).first->second;
+    return products_.emplace(key, Bare{dnnl::matmul(describe(a, b, c)), a, b, c}).first->second;
   }
 
   dnnl::engine cpu_;
   dnnl::stream queue_;
+  bool has_bfloat16_ = probe_bfloat16();
   std::map<Key, Bare> products_;
 };
 
