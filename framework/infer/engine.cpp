@@ -240,7 +240,8 @@ Vectors Engine::embed(const EncodedTexts& texts) {
     embedder_ = std::make_unique<Embedder>(*model_, model_->evaluation_plan().largest, options,
                                            static_cast<std::size_t>(experiment().model.width));
   Vectors of_windows = embedder_->run(windows);
-  return windows.size() == texts.set.size() ? of_windows : merged(of_windows, texts);
+  if (windows.size() == texts.set.size()) return of_windows;  // not copied
+  return merged(of_windows, texts);
 }
 
 }  // namespace encore::infer

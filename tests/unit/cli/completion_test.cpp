@@ -38,7 +38,7 @@ TEST(Completion, OffersVerbsActionsAndOptions) {
   for (const char* option : {"--set", "-S", "--fresh", "--backend", "--help", "-h"})
     EXPECT_TRUE(has(options, option));
   EXPECT_FALSE(has(completions({"run", "x.toml", "--"}), "-S"));
-  EXPECT_EQ(completions({"run", "--backend", ""}), (Words{"cuda", "hip", "openmp"}));
+  EXPECT_EQ(completions({"run", "--backend", ""}), (Words{"cuda", "hip", "openmp", "serial"}));
   EXPECT_EQ(completions({"ls", "--state", "com"}), Words{"completed"});
   EXPECT_EQ(completions({"help", "undel"}), Words{"undelete"});
   EXPECT_EQ(completions({"index", ""}), (Words{"add", "build", "query", "remove", "show"}));
