@@ -85,9 +85,8 @@ Records::NumberLists AskedRun::vectors(const Records::Texts& texts) {
 std::string AskedRun::no_writing() const {
   if (engine_.task().decoding() && engine_.model().needs().target) return {};
   return "its task \"" + engine_.experiment().task.type +
-         "\" generates no text from a text: expected a model of the task translate or summarize with decode "
-         "= "
-         "true";
+         "\" generates no text from a text: expected a model of the task translate or summarize with "
+         "decode = true";
 }
 
 /// Generates text for all records whose requests have one beam and one number of strings, beam by beam.

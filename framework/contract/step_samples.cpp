@@ -229,11 +229,7 @@ SampleModel::SampleModel(SampleTask task, std::vector<std::string> labels)
     fields_ = {.structure = {"question", "context"}, .truth = {"answers"}, .optional = {"id"}};
     labels_.clear();
   }
-  if (task == SampleTask::summarize) {
-    fields_ = {.structure = {"source"}, .truth = {"target"}};
-    labels_.clear();
-  }
-  if (task == SampleTask::translate) {
+  if (task == SampleTask::summarize || task == SampleTask::translate) {
     fields_ = {.structure = {"source"}, .truth = {"target"}};
     labels_.clear();
   }

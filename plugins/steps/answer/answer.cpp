@@ -15,12 +15,14 @@
 
 #include "qa/measures.hpp"
 #include "qa/threshold.hpp"
+#include "ratio_measure.hpp"
 #include "text_places.hpp"
 
 namespace encore::answer {
 namespace {
 
 using Json = nlohmann::json;
+using steps::ratio;
 
 constexpr int knowledge_version = 1;
 constexpr std::size_t pairs_at_once = 256;  // a document may be cut into several windows
@@ -59,18 +61,6 @@ bool contains(const std::vector<std::string>& names, const char* name) {
 
 [[noreturn]] void refuse_knowledge() {
   throw Error("the stored threshold is damaged: remove the run and run the application again");
-}
-
-Measure ratio(const char* name, const char* title, const char* help, Better better, const char* part,
-              const char* whole, bool always = true) {
-  return {.name = name,
-          .title = title,
-          .help = help,
-          .fraction = true,
-          .better = better,
-          .reducer = Reducer::ratio,
-          .columns = {part, whole},
-          .always = always};
 }
 
 bool is_space(char letter) {

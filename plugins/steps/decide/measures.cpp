@@ -8,9 +8,12 @@
 #include <encore/error.hpp>
 
 #include "decide.hpp"
+#include "ratio_measure.hpp"
 
 namespace encore::decide {
 namespace {
+
+using steps::ratio;
 
 constexpr std::size_t bins = 15;  // of the confidence, as in Guo et al. 2017
 
@@ -18,18 +21,6 @@ constexpr std::size_t bins = 15;  // of the confidence, as in Guo et al. 2017
 std::string bin_of(double confidence) {
   const auto bin = std::min(bins - 1, static_cast<std::size_t>(std::max(0.0, confidence) * bins));
   return {static_cast<char>('0' + bin / 10), static_cast<char>('0' + bin % 10)};
-}
-
-Measure ratio(const char* name, const char* title, const char* help, Better better, const char* part,
-              const char* whole, bool always = true) {
-  return {.name = name,
-          .title = title,
-          .help = help,
-          .fraction = true,
-          .better = better,
-          .reducer = Reducer::ratio,
-          .columns = {part, whole},
-          .always = always};
 }
 
 Measure cost(const char* name, const char* title, const char* help) {

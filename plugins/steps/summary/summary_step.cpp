@@ -4,7 +4,6 @@
 #include "summary_step.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include <encore/error.hpp>
@@ -81,18 +80,11 @@ Records SummaryStep::answer_with(const Records& records, Records::Texts summarie
 }
 
 std::vector<Measure> SummaryStep::measures() {
-  std::vector<Measure> measures;
-  for (const auto& [name, title, what] : {std::tuple{"rouge_1", "ROUGE-1", "words"},
-                                          {"rouge_2", "ROUGE-2", "pairs of words"},
-                                          {"rouge_l", "ROUGE-L", "words of the longest common subsequence"}})
-    measures.push_back({.name = name,
-                        .title = title,
-                        .help = "F1 of the " + std::string(what) +
-                                ", compared with the true summary that gives the highest F1; mean over "
-                                "documents, as rouge-score computes it without its stemmer",
-                        .fraction = true,
-                        .reducer = Reducer::ratio,
-                        .columns = {name, "documents"}});
+  std::vector<Measure> measures = ngrams::rouge_measures(
+      "",
+      "compared with the true summary that gives the highest F1; mean over documents, as "
+      "rouge-score computes it without its stemmer",
+      "documents", true);
   measures.push_back({.name = "words",
                       .title = "Words",
                       .help = "mean number of words of a summary",

@@ -19,11 +19,13 @@
 
 #include "ngrams/text_scores.hpp"
 #include "quality.hpp"
+#include "ratio_measure.hpp"
 
 namespace encore::translate_with_terms {
 namespace {
 
 using Json = nlohmann::json;
+using steps::ratio;
 
 constexpr int knowledge_version = 1;
 constexpr double penalty = 1.0;          // of the weights of the regression
@@ -56,18 +58,6 @@ std::size_t missing_of(const RequiredText& term, std::string_view plain_text) {
   const std::size_t found = count_forms(plain_text, term.forms),
                     wanted = static_cast<std::size_t>(term.times);
   return found < wanted ? wanted - found : 0;
-}
-
-Measure ratio(const char* name, const char* title, const char* help, Better better, const char* part,
-              const char* whole, bool always = true) {
-  return {.name = name,
-          .title = title,
-          .help = help,
-          .fraction = true,
-          .better = better,
-          .reducer = Reducer::ratio,
-          .columns = {part, whole},
-          .always = always};
 }
 
 }  // namespace

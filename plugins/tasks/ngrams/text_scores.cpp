@@ -80,21 +80,27 @@ void add_translation(std::string_view written, std::string_view reference, Stati
   }
 }
 
-std::vector<Measure> summary_measures() {
+std::vector<Measure> rouge_measures(const std::string& before, const std::string& behind, const char* count,
+                                    bool always) {
   std::vector<Measure> measures;
   for (const auto& [name, title, what] : {std::tuple{"rouge_1", "ROUGE-1", "words"},
                                           {"rouge_2", "ROUGE-2", "pairs of words"},
                                           {"rouge_l", "ROUGE-L", "words of the longest common subsequence"}})
     measures.push_back({.name = name,
                         .title = title,
-                        .help = "with decode: F1 of the " + std::string(what) +
-                                ", mean over examples, as rouge-score computes it without its stemmer; "
-                                "task.rouge_tokenizer chooses what a word is",
+                        .help = before + "F1 of the " + what + ", " + behind,
                         .fraction = true,
                         .reducer = Reducer::ratio,
-                        .columns = {name, "texts"},
-                        .always = false});
+                        .columns = {name, count},
+                        .always = always});
   return measures;
+}
+
+std::vector<Measure> summary_measures() {
+  return rouge_measures("with decode: ",
+                        "mean over examples, as rouge-score computes it without its stemmer; "
+                        "task.rouge_tokenizer chooses what a word is",
+                        "texts", false);
 }
 
 SummaryScores score_summary(std::string_view written, std::string_view reference, RougeTokenizer tokenizer) {

@@ -25,6 +25,11 @@ std::vector<Measure> translation_measures();
 void add_translation(std::string_view written, std::string_view reference, Statistics& statistics,
                      BleuTokenizer tokenizer = BleuTokenizer::mteval_13a);
 
+/// Returns the measures ROUGE-1, -2 and -L: sums of the columns rouge_1, rouge_2 and rouge_l over that of
+/// `count`. Their help is `before`, what is compared, and `behind`.
+std::vector<Measure> rouge_measures(const std::string& before, const std::string& behind, const char* count,
+                                    bool always);
+
 /// Returns "rouge_1", "rouge_2", "rouge_l": F1 of common words, of common word pairs, and of the longest
 /// common subsequence of words (Lin 2004), each the mean over examples. They may be undefined too.
 std::vector<Measure> summary_measures();
