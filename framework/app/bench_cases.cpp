@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bench_workers(): makes the cases that `exp bench` measures, all combinations of the lists in the request,
 // and rejects combinations that cannot be measured before anything starts. cli/bench_verb.cpp calls it and
-// gives the workers to runner/bench_run.hpp. The names of the cases are stored with the measurement, and
-// --against matches by them, so they must not change. Read next: bench_requests.hpp.
+// gives the workers to runner/bench_run.hpp. The names of the cases are stored with the measurement, and `exp
+// bench
+// --against` finds the cases of an earlier one by them, so they must not change. Read next:
+// bench_requests.hpp.
 #include "app/bench_requests.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs rm, undelete and gc: hide, purge and restore runs, and remove garbage. cli/rm_verb.cpp and
-// cli/gc_verb.cpp call them. They ask before anything is deleted for good, and refuse to remove a run that
-// another one needs for `exp verify`; both must stay. Read next: removal.hpp.
+// The verbs rm, undelete and gc: rm hides or purges runs, undelete restores hidden ones, gc removes garbage.
+// cli/rm_verb.cpp and cli/gc_verb.cpp call these functions. Three rules must stay: a run is purged, and a
+// folder that the database does not know is removed, only after a question; a run that another one needs for
+// `exp verify` is removed only with --force. Read next: removal.hpp.
 #include "app/removal.hpp"
 
 #include <algorithm>

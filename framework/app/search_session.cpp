@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run_search(): one session of a search, called by cli/run_verb.cpp: plans it, asks for decisions
-// (plan/search/decide.hpp), trains their runs, and stores both until the search is over or the user stops it.
-// A decision is stored before its runs start, and an observation after they have ended; `exp verify` makes
-// all decisions again from this record, so the order must not change. Read next: search_session.hpp.
+// run_search() is one session of a search; cli/run_verb.cpp calls it. It plans the search, asks for decisions
+// (plan/search/decide.hpp), trains their runs, and stores decisions and observations until the search is over
+// or the user stops it. A decision is stored before its runs start, and an observation after they have ended;
+// `exp verify` makes all decisions again from this record, so the order must not change. Read next:
+// search_session.hpp.
 #include "app/search_session.hpp"
 
 #include <fcntl.h>

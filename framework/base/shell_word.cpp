@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quotes text for a shell: plain words stay, others get single quotes, double quotes if they have
-// apostrophes, or $'...'. A user copies the result into a shell, so every change needs a test with hostile
-// text. Read shell_word.hpp first.
+// Quotes text for a shell. shell_word() always writes single quotes, for scripts that programs run
+// (runner/slurm). shell_argument() and shell_command() write what a user reads and copies, in messages of
+// every folder: plain words stay; others get single quotes, double quotes if they have apostrophes, or
+// $'...'. Every change needs a test with hostile text. Read shell_word.hpp first.
 #include "base/shell_word.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp plugin info: prints the manifest of a plugin or of one of its types, with all options.
 // app/plugin_view.cpp finds it; plugin_verb.cpp lists the action. --markdown prints what config/markdown.hpp
-// makes for docs/reference/plugins. JSON members keep their names.
+// makes for docs/reference/plugins. JSON members and CSV columns keep their names.
 #include <nlohmann/json.hpp>
 
 #include "app/plugin_view.hpp"

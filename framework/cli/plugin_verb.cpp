@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp plugin: the verb with the actions ls, info, check, new and build, each of which has a file beside this
-// one. help_verb.cpp lists the verb. A new action is a line here and a declaration in verbs.hpp; names of
-// actions must stay, because scripts call them.
+// exp plugin: the verb with the actions ls, info, check, new and build. Files beside this one have the
+// actions, plugin_project.cpp both new and build. help_verb.cpp lists the verb. A new action is a line here
+// and a declaration in verbs.hpp; names of actions must stay, because scripts call them.
 #include "cli/verbs.hpp"
 
 namespace encore::cli {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the end of a run or sweep for session_screen.cpp: score, place among other runs, and next commands,
-// with the measures from the database. The text is for people; `exp run --json` has the same facts for
-// programs. A suggested command must run as it is printed. Read next: run_summary.hpp.
+// Prints how a run or sweep ended, for session_screen.cpp: its scores, where it is stored, what is missing,
+// why it stopped, and the next commands. Scores come from the database. The text is for people; `exp run
+// --json` has the same facts for programs. A suggested command must run as it is printed. Read next:
+// run_summary.hpp.
 #include "cli/run_summary.hpp"
 
 #include <algorithm>

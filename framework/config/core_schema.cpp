@@ -95,8 +95,9 @@ const Schema& data_schema() {
               {.help = "further training examples, which are added after those of `train`; examples that "
                        "are also in the development or test set are left out"})
           .optional("held_out", OptionType::number,
-                    {.help = "share of the examples of `more`, chosen by their content, that is not trained "
-                             "on (`exp retrain` scores them; an application is fitted on half of them)",
+                    {.help = "share of the examples of `more`, chosen by their content, that is kept out "
+                             "of training: `exp retrain` scores the models on it, and fits an application "
+                             "on half of it",
                      .min = 0.0,
                      .max = 1.0,
                      .exclusive_min = true,
@@ -111,7 +112,8 @@ const Schema& data_schema() {
                          .min = 3,
                          .max = most_tokens}})
           .boolean("private", false,
-                   {.help = "examples are private: reports leave them out; not a part of a run's identity"});
+                   {.help = "examples are confidential: reports leave them out; another value does not make "
+                            "another run"});
   return schema;
 }
 
@@ -210,7 +212,7 @@ const Schema& app_schema() {
           .required("steps", OptionType::text_list,
                     {.help = "the steps in their order, each with a table `[app.step.NAME]`"})
           .number("fit", 0.5,
-                  {.help = "share of the development set that steps are fitted on; the others measure them",
+                  {.help = "share of the development set on which steps are fitted; the rest measures them",
                    .min = 0.0,
                    .max = 1.0,
                    .exclusive_min = true})

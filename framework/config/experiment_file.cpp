@@ -41,7 +41,7 @@ bool has_other_type(const Value& base, const Value& near) {
          to_text(base_type->value) != to_text(near_type->value);
 }
 
-// Merges two tables. An option that only the base has keeps its place.
+// Merges two tables. Options of the base keep their places, and new ones follow.
 void merge(Value& base, const Value& near, const std::string& path = {}) {
   std::unordered_map<std::string, std::size_t> places;  // searching for each member would take quadratic time
   for (const Value::Member& member : base.table()) places.emplace(member.key, places.size());

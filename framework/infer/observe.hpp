@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions that compute facts about the answers of a model, for every task. A server keeps these facts for
-// its requests, and a reference has them for the development set. Outputs are found by the names below; a
-// fact is left out if the model has no output for it. Both sides of `exp monitor` compute facts here, so a
-// change makes stored references incomparable. train/scoring.cpp and the worker's verbs call them with the
-// outputs of an Evaluator. Read next: record/text_reference.hpp.
+// observe() computes facts about the answer to an example, such as its label, its probability and the
+// distance of its vector from those of the training; reference_of() collects the facts of the development
+// set. `exp monitor` compares them with the facts of a server's requests. Both come from this code, so a
+// change makes stored references incomparable. A fact is left out if the model has no output for it.
+// train/scoring.cpp and the worker's verbs call the functions. Read next: record/text_reference.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gpt2_family: GPT-2 for the table in family.cpp. Its matrices are those of a Conv1D, (in, out), and so
-// transposed. GPT2Model alone writes its names without "transformer." in front. All values are those of
-// `transformers`: change one only if its class has another. Read next: family.hpp for the members.
+// gpt2_family: how a GPT-2 of Hugging Face is read and written, for the table in family.cpp: the names of
+// settings and tensors, and what is refused. GPT-2 stores matrices as (in, out), so they are transposed.
+// Folders of the class GPT2Model have names of tensors without "transformer." in front. All values are those
+// of `transformers`: change one only if its class has another. Read next: family.hpp for the members.
 #include <algorithm>
 #include <iterator>
 #include <optional>

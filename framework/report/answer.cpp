@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The answer of a question (candidates scored on the same data) for people: one table with each candidate,
-// its mean and the test against the best mean, and one picture. results.cpp calls it; numbers.cpp has all
-// numbers behind it, for checking. CSV and JSON have the ids and columns of its tables, so they stay. Read
-// sections.hpp first.
+// Makes the answer to a question (which of the candidates that were scored on the same data is best?) for
+// people: one table with each candidate, its mean and the test against the best mean, and one picture.
+// results.cpp calls it; numbers.cpp has all numbers behind it, for checking. CSV and JSON have the ids and
+// columns of its tables, so they stay. Read sections.hpp first.
 #include <algorithm>
 #include <cmath>
 

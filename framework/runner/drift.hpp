@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DriftReport and the functions that measure drift: how far two trainings with equal settings, data and seed
-// (one question) differ if their bits need not agree (another backend, instruction set or library), by step,
-// layer and tensor, and along their curves of loss. verifier.cpp and `exp diff --drift` call them, and
+// differ if their bits need not agree, for example on another backend. Drift is measured by step, layer and
+// tensor, and along the curves of loss. verifier.cpp and `exp diff --drift` call them, and
 // cli/difference_text.hpp prints the result. A verification is stored with a DriftReport as JSON, so the
 // names in list() do not change; a new member needs field.optional.
 #pragma once

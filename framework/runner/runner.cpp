@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runner: the loop of `exp run`: fills free places with attempts, advances them, waits for a worker, and
+// Runner is the loop of `exp run`. It fills free places with attempts, advances them, waits for a worker, and
 // reports each end to the observer; run() returns the number of tasks that were not begun. A "seat" is a
-// place (WorkerPlace) with the attempt that runs there. Attempt has the states of one run. Nothing but wait()
-// may block, because all workers and Ctrl-C are served by one thread. app/run_session.cpp and
-// app/search_session.cpp call it. Read runner.hpp first.
+// place (WorkerPlace) with the attempt that runs there. Attempt follows one run from its start to its end.
+// Nothing but wait() may block, because all workers and Ctrl-C are served by one thread. app/run_session.cpp
+// and app/search_session.cpp call it. Read runner.hpp first.
 #include "runner/runner.hpp"
 
 #include <poll.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Service: finds the route of each request, checks token and limits, and makes the answer. Each request must
-// be answered exactly once, by answer(), refuse() or finish(). HttpServer calls judge() and handle();
-// ModelPool calls a job's functions when it has answers. Read service.hpp first.
+// Service: finds the route of each request, checks the access token and the limits, and makes the answer.
+// Each request must be answered exactly once, by judge(), answer(), refuse() or finish(). HttpServer calls
+// judge() and handle(); ModelPool calls a job's functions when it has answers. Read service.hpp first.
 #include "serve/service.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shared rows of hosts, builds and sources: adds a row unless an equal one exists, and removes rows that
-// no other row refers to. merge.cpp and benches.cpp add rows; bundle/pack_bundle.cpp removes those that a
-// bundle does not need. Read source_rows.hpp first.
+// Adds rows that many runs share (hosts, builds, and sources: the version of the code) unless an equal row
+// exists, and removes shared rows that nothing refers to. merge.cpp and benches.cpp add rows;
+// bundle/pack_bundle.cpp removes those that a bundle does not need. A new column that refers to a shared row
+// must be named in remove_unused_rows(), or the row is deleted. Read source_rows.hpp first.
 #include "store/source_rows.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Registers the step "predict" as a plugin. It is a file of its own so that tests can link the step without
-// it. plugin_host/loader.cpp calls it when a worker loads the plugin. Experiment files and runs contain the
-// name, so it never changes.
+// it. plugin_host/loader.cpp calls the registration when a worker loads the plugin. Experiment files and runs
+// contain the name, so it never changes.
 #include <encore/plugin.hpp>
 
 #include "predict.hpp"

@@ -139,7 +139,7 @@ Schema& AddedTokens::add_option(Schema& schema) {
   return schema.text_list(
       option_name, {},
       {.help = "tokens that are found in a text exactly as written, before the text is split; each must "
-               "be in the vocabulary. An entry has flags with commas between them, a blank and the token, "
+               "be in the vocabulary. An entry is `FLAGS TOKEN`, with commas between the flags, "
                "such as `plain [E9]` or `lstrip,special <mask>`. Flags: plain (none), or some of lstrip "
                "and rstrip (white space before or after the token belongs to it), single_word (no letter "
                "or digit is beside it), normalized (search the normalized text; byte_bpe normalizes "

@@ -89,8 +89,8 @@ Schema ByteBpe::options() {
   Schema schema = tokenizers::vocabulary_schema(
       2, "merge only pairs of tokens that occur at least this often",
       "one token per line, in the byte alphabet of GPT-2 (\"Ġthe\" is \" the\"). It needs the 256 bytes and "
-      "the special tokens (usually [PAD], [UNK], [CLS] and [SEP]). Merges may follow a line \"#version: "
-      "0.2\", as in merges.txt",
+      "the special tokens (usually [PAD], [UNK], [CLS] and [SEP]). After the tokens the file may have a line "
+      "\"#version: 0.2\" and the merges, as in merges.txt; without merges the order of the tokens decides",
       "; byte_bpe needs at least 260");
   schema.boolean("add_prefix_space", true,
                  {.help = "put a blank in front of a text (and of each part behind an added token) that does "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds and reads golden/bert, the folders of `transformers` and its numbers for them (make_bert.py writes
-// them). bert_test.cpp and encoder_decoder_folders_test.cpp use it; tolerance() holds for both.
+// Finds and reads golden/bert: folders of models that `transformers` saved, and the numbers that it computed
+// with them. make_bert.py writes both. bert_test.cpp and encoder_decoder_folders_test.cpp use this file;
+// tolerance() is that of both.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The debt of language_test.cpp: how many findings of each kind each place of the tree may still have, as
-// language_debt.txt lists them. Pure functions of findings and text, so that tests can make both up.
+// Compares the findings of language_test.cpp, words and sentences that break a rule of language_rules.hpp,
+// with the numbers that language_debt.txt still allows for each place of the tree and kind of finding. The
+// numbers may only become smaller. The functions touch no file, so that tests can pass made-up findings and
+// text.
 #pragma once
 
 #include <cstddef>

@@ -117,7 +117,7 @@ std::set<std::string> visible_from(const std::string& folder) {
   return visible;
 }
 
-// Returns what is wrong with an include in a folder of the framework, or an empty string.
+// Returns what is wrong with an include in a folder of the framework, or nothing.
 std::optional<std::string> broken_rule(const std::string& folder, const std::string& target) {
   const bool host_only = contains(shared_folders, folder) || contains(control_folders, folder);
   const auto part = first_part(target);
@@ -343,7 +343,7 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
   }
 }
 
-/// Returns the folders whose files contain one of the strings.
+/// Returns the files that contain one of the strings.
 std::set<std::string> files_of(const std::set<std::string>& folders, const std::vector<std::string>& texts) {
   std::set<std::string> found;
   for (const std::string& text : texts)
@@ -469,7 +469,7 @@ TEST(Layout, NothingButServeOpensASocket) {
           << place(include);
 }
 
-/// Returns every `Suite.name` in code marks of a page, and all existing tests.
+/// Returns every `Suite.name` in code marks of a page.
 Names tests_named_in(const std::string& page) {
   Names names;
   static const std::regex name("`([A-Z]\\w*\\.[A-Za-z]\\w*)`");

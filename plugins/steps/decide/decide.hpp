@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The step "decide": which answers of a classifier are given automatically, which a person reviews, and which
-// requests are refused because they belong to no class. Its thresholds keep a promise about errors, or
-// minimize a cost. decide_plugin.cpp registers it; the worker calls it through AppStep (encore/step.hpp).
+// The step "decide" decides which answers of a classifier are given automatically, which a person reviews,
+// and which requests are refused because they belong to no class. Its thresholds keep a promise about errors,
+// or minimize a cost. decide_plugin.cpp registers it; the worker calls it through AppStep (encore/step.hpp).
 // Experiment files have the names of the options and measures, so these never change. Read fitting.hpp next.
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dates: a text is cut into numbers and names, and their order decides which is the day, the month and the
-// year. values.cpp calls read_date(). The rules decide values of stored runs, so a change needs a new version
-// of the step. Read dates.hpp first.
+// read_date(): turns a text into a date YYYY-MM-DD, or says why that is not possible. The text is cut into
+// numbers and names, and their order decides which is the day, the month and the year. values.cpp calls
+// read_date(). The rules decide values of stored runs, so a change needs a new version of the step. Read
+// dates.hpp first.
 #include "dates.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Registers the steps of summaries as a plugin. It is a file of its own so that tests can link the steps
-// without it. plugin_host/loader.cpp calls it when a worker loads the plugin. Experiment files and runs
-// contain the names, so they never change.
+// without it. plugin_host/loader.cpp calls the registration when a worker loads the plugin. Experiment files
+// and runs contain the names, so they never change.
 #include <encore/plugin.hpp>
 
 #include "abstractive_summary.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BM25 over the second inputs of a training set, in memory. Read hard_negatives.hpp first. Sums run in the
-// order of the words of a text, so scores have equal bits on every run.
+// mine_negatives(): finds for each pair of a training set the second inputs of other pairs that have the most
+// words in common with its first input, by BM25. The task embed trains against them. Sums run in the order of
+// the words of a text, so scores have equal bits on every run: keep this order. Read hard_negatives.hpp
+// first.
 #include "hard_negatives.hpp"
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace encore::embed {
 namespace {
 
 constexpr double k1 = 1.2, b = 0.75;
-constexpr std::size_t frequent = 100;  ///< words in more inputs than this may be ignored
+constexpr std::size_t frequent = 100;  ///< a word of at most this many inputs is never ignored
 
 /// Returns the words of a text.
 std::vector<std::string> words_of(std::string_view text) {

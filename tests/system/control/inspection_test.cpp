@@ -13,7 +13,8 @@
 namespace encore::system_test {
 namespace {
 
-/// Returns a sandbox with one complete run. All tests of this file share it, because they change nothing.
+/// Returns a sandbox with one complete run. The tests that change nothing in it share it; others make their
+/// own.
 const Sandbox& trained() {
   static const Sandbox* sandbox = [] {
     auto* made = new Sandbox;

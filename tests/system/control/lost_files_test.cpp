@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests what `exp` reports if the database or the folder of a run disappears while the run trains
-// (runner/recorder.hpp): the messages about it must be true, in whatever words. The scripted worker is held
-// in a step meanwhile, or does not end by itself.
+// (runner/recorder.hpp), or if a spool cannot be read: the messages must be true. If you change their words,
+// change them here too. The scripted worker is held in a step meanwhile, or does not end by itself.
 #include <gtest/gtest.h>
 #include <signal.h>
 

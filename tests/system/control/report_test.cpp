@@ -231,7 +231,7 @@ std::string markup_of(const std::string& markdown) {
   return left;
 }
 
-/// Returns everything in the database that a person or a plugin has named.
+/// Replaces every name in the database that a person or a plugin has given.
 void rename_everything(const Sandbox& sandbox, const std::string& text) {
   std::string quoted = "'";
   for (const char letter : text) quoted += letter == '\'' ? "''" : std::string(1, letter);

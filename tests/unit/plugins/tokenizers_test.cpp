@@ -232,7 +232,7 @@ Tokens vocabulary_with_merges(const Tokens& more, const Tokens& merges) {
 }
 
 TEST(ByteBpe, MergesInTheOrderThatIsGiven) {
-  // By the order of its tokens "abc" would be cut "ab", "c"; and "a", "bc" is not a merge for "abc".
+  // The first merge makes "bc" of "abc", and no merge joins "a" and "bc".
   const Tokens lines = vocabulary_with_merges({"ab", "bc", "abc"}, {"b c", "a b", "ab c"});
   const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", false}});
   tokenizer->load(lines);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QueueTest: a folder with a review queue whose clock the test sets, and items for it. All tests of
-// framework/review use it, and compare its items, so append to them. Read next: review/queue.hpp.
+// QueueTest gives each test a folder with a review queue whose clock the test sets; new_item() makes items
+// for it. All tests of framework/review use it and compare the values that it fills in, so these must stay; a
+// new parameter needs a default. Read next: review/queue.hpp.
 #pragma once
 
 #include <gtest/gtest.h>
