@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/nearest.hpp"
 #include "config/fingerprint.hpp"
 #include "record/checkpoint.hpp"
 #include "runner/parent_weights.hpp"
@@ -75,6 +76,15 @@ void keep_to_changed(PlannedRun& run) {
   }
 }
 
+/// Names the files of a single change, and only the plugins of several: after an upgrade all of them have
+/// changed.
+std::string changes_text(const std::vector<PluginChange>& changes) {
+  if (changes.size() == 1) return changes.front().text();
+  std::vector<std::string> names;
+  for (const PluginChange& change : changes) names.push_back(change.before.name);
+  return std::to_string(changes.size()) + " of its plugins have changed: " + quoted_list(names);
+}
+
 }  // namespace
 
 void compare_with(store::Store& store, PlannedRuns& planned, const App& app) {
@@ -118,7 +128,7 @@ std::vector<std::string> kept_though(const PlannedRuns& planned) {
   std::map<std::string, std::vector<std::string>> runs;  // names of runs, keyed by their difference
   for (const PlannedRun& run : planned.runs) {
     if (run.action != Action::skip) continue;
-    for (const PluginChange& change : run.changed_plugins) runs[change.text()].push_back(run.before->name);
+    if (!run.changed_plugins.empty()) runs[changes_text(run.changed_plugins)].push_back(run.before->name);
     if (!run.other_build.empty())
       runs["another build trained it: " + run.other_build].push_back(run.before->name);
   }
