@@ -5,8 +5,6 @@
 // dates.hpp first.
 #include "dates.hpp"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -18,28 +16,6 @@ namespace encore::extract {
 namespace {
 
 constexpr std::size_t most_parts = 8;
-constexpr std::size_t shortest_name = 3;
-constexpr std::array<std::string_view, 12> months = {"january",   "february", "march",    "april",
-                                                     "may",       "june",     "july",     "august",
-                                                     "september", "october",  "november", "december"};
-constexpr std::array<std::string_view, 7> weekdays = {"monday", "tuesday",  "wednesday", "thursday",
-                                                      "friday", "saturday", "sunday"};
-
-std::string lowered(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return lower;
-}
-
-/// Returns the number of the name that begins with `word`, from 0; "sept" and "tues" are such beginnings.
-template <std::size_t count>
-std::optional<std::size_t> named(const std::array<std::string_view, count>& names, std::string_view word) {
-  if (word.size() < shortest_name) return std::nullopt;
-  for (std::size_t i = 0; i < count; ++i)
-    if (names[i].starts_with(word)) return i;
-  return std::nullopt;
-}
 
 /// A number of a date, or a month by name.
 struct Part {
@@ -47,8 +23,8 @@ struct Part {
   std::size_t digits = 0;  ///< 0: the name of a month
 };
 
-/// Returns the numbers and months of a text, or nothing if it has anything else.
-std::optional<std::vector<Part>> parts_of(std::string_view text) {
+/// Returns the numbers and months of a folded text, or nothing if it has anything else.
+std::optional<std::vector<Part>> parts_of(std::string_view text, std::span<const DateLanguage> languages) {
   std::vector<Part> parts;
   for (std::size_t at = 0; at < text.size();) {
     if (parts.size() > most_parts) return std::nullopt;
@@ -59,12 +35,12 @@ std::optional<std::vector<Part>> parts_of(std::string_view text) {
       parts.push_back({.value = std::stoi(std::string(text.substr(at, end - at))), .digits = end - at});
     } else if (is_letter(text[at])) {
       while (end < text.size() && is_letter(text[end])) ++end;
-      const std::string word = lowered(text.substr(at, end - at));
+      const std::string_view word = text.substr(at, end - at);
       const bool is_behind_day = at > 0 && is_digit(text[at - 1]) && parts.back().digits <= 2;
-      const bool is_ending = is_behind_day && (word == "st" || word == "nd" || word == "rd" || word == "th");
-      if (const auto month = named(months, word))
-        parts.push_back({.value = static_cast<int>(*month) + 1});
-      else if (!is_ending && word != "of" && !named(weekdays, word))
+      const bool is_ending = is_behind_day && is_day_ending(word, languages);
+      if (const std::optional<int> month = month_named(word, languages))
+        parts.push_back({.value = *month});
+      else if (!is_ending && !is_skipped(word, languages) && !is_weekday(word, languages))
         return std::nullopt;
     } else if (std::string_view(" \t\n\r\v\f/-.,'").find(text[at]) != std::string_view::npos) {
       end = at + 1;
@@ -114,8 +90,10 @@ std::optional<std::string> date_of(const std::vector<Part>& parts, bool day_firs
 
 }  // namespace
 
-ReadDate read_date(std::string_view text, bool day_first, int first_year) {
-  const std::optional<std::vector<Part>> parts = parts_of(text);
+ReadDate read_date(std::string_view text, bool day_first, int first_year,
+                   std::span<const DateLanguage> languages) {
+  const std::optional<std::string> plain = folded(text, languages);
+  const std::optional<std::vector<Part>> parts = plain ? parts_of(*plain, languages) : std::nullopt;
   if (!parts || parts->empty()) return {.problem = "it is not a date"};
   if (std::optional<std::string> date = date_of(*parts, day_first, first_year))
     return {.text = std::move(*date)};

@@ -95,6 +95,11 @@ OrderedJson json_of(const std::optional<Found>& found, ValueType type) {
                       {"value", found->value.text},
                       {"confidence", found->confidence}};
   if (type == ValueType::amount) json["currency"] = found->value.currency;
+  if (const std::optional<Quantity>& quantity = found->value.quantity) {
+    json["count"] = quantity->count;
+    json["number"] = quantity->number;
+    json["unit"] = quantity->unit;
+  }
   if (!found->value.is_normal()) json["problem"] = found->value.problem;
   return json;
 }

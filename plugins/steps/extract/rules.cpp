@@ -249,6 +249,22 @@ std::vector<Shape> shapes_in(const Options& options, const Rules& rules) {
   return shapes;
 }
 
+std::vector<DateLanguage> date_languages_in(const Options& options) {
+  constexpr const char* option = "date_languages";
+  std::vector<DateLanguage> languages;
+  for (const std::string& name : options.text_list(option)) {
+    const std::optional<DateLanguage> language = date_language(name);
+    if (!language)
+      throw OptionError(option, "invalid date_languages " + in_quotes(name) + ": expected " +
+                                    listed(date_language_names()) + ", or several of them");
+    languages.push_back(*language);
+  }
+  if (languages.empty())
+    throw OptionError(option,
+                      "date_languages is empty: expected at least one of " + listed(date_language_names()));
+  return languages;
+}
+
 }  // namespace
 
 void add_rule_options(Schema& schema) {
@@ -257,7 +273,8 @@ void add_rule_options(Schema& schema) {
           "fields", {},
           {.help = "fields with one value in each document: NAME or NAME: TYPE, such as [\"company\", "
                    "\"date: date\"]. NAME is the label of the words; TYPE is text, date, amount, number, "
-                   "phone or identifier. Without fields and groups each label is a field of the type text"})
+                   "phone, identifier, unit or account. Without fields and groups each label is a field of "
+                   "the type text"})
       .text_list(
           "groups", {},
           {.help = "groups of fields that repeat, such as [\"item: description, quantity: number, amount: "
@@ -273,6 +290,10 @@ void add_rule_options(Schema& schema) {
       .integer(
           "first_year", 1970,
           {.help = "years of two digits are this year or one of the 99 after it", .min = 1000, .max = 9900})
+      .text_list(
+          "date_languages", {"en"},
+          {.help = "languages of the names of months and weekdays: en, de, fr, es or it, or several of "
+                   "them, such as [\"de\", \"fr\"]"})
       .choice("decimal", "auto", {"auto", "point", "comma"},
               {.help = "the mark in front of decimals. auto: the marks of each number decide, and \"1,234\" "
                        "stays as it is, because it may be two numbers"})
@@ -324,6 +345,7 @@ Rules rules_in(const Options& options) {
   const std::string& decimal = options.text("decimal");
   rules.values = {.day_first = options.text("date_order") == "day",
                   .first_year = static_cast<int>(options.integer("first_year")),
+                  .date_languages = date_languages_in(options),
                   .decimal = decimal == "point"   ? DecimalMark::point
                              : decimal == "comma" ? DecimalMark::comma
                                                   : DecimalMark::automatic,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The normal form of a value by the type of its field. document.cpp calls normal_value(); dates.cpp and
-// numbers.cpp read dates, amounts and numbers. Measures compare the normal forms of an answer and of the
-// truth, so a change of a rule needs a new version of the step. Read values.hpp first.
+// The normal form of a value by the type of its field. document.cpp calls normal_value(); dates.cpp,
+// numbers.cpp and units.cpp read dates, amounts, numbers and quantities. Measures compare the normal forms of
+// an answer and of the truth, so a change of a rule needs a new version of the step. Read values.hpp first.
 #include "values.hpp"
 
 #include <utf8proc.h>
@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t amount_decimals = 2;
 constexpr std::size_t fewest_phone_digits = 5, most_phone_digits = 15;  // at most 15 by E.164
+constexpr std::size_t shortest_account = 15, longest_account = 34;      // of an IBAN
 
 Value with_problem(std::string text, std::string problem) {
   return {.text = std::move(text), .problem = std::move(problem)};
@@ -32,7 +33,7 @@ Value number_value(std::string text, ValueType type, DecimalMark mark) {
 }
 
 Value date_value(std::string text, const ValueRules& rules) {
-  ReadDate read = read_date(text, rules.day_first, rules.first_year);
+  ReadDate read = read_date(text, rules.day_first, rules.first_year, rules.date_languages);
   if (!read.problem.empty()) return with_problem(std::move(text), std::move(read.problem));
   return {.text = std::move(read.text)};
 }
@@ -81,10 +82,45 @@ Value identifier_value(std::string text) {
   return {.text = std::move(kept)};
 }
 
+Value unit_value(std::string text, DecimalMark mark) {
+  ReadQuantity read = read_quantity(text, mark);
+  if (!read.problem.empty()) return with_problem(std::move(text), std::move(read.problem));
+  return {.text = text_of(read.quantity), .quantity = std::move(read.quantity)};
+}
+
+/// An account number is an IBAN, by ISO 13616: the letters of a country, two check digits, and letters and
+/// digits. The check digits are right if the number has the remainder 1 modulo 97; in this number the first
+/// four characters stand at the end and each letter is replaced by 10 for A to 35 for Z.
+Value account_value(std::string text) {
+  std::string account;
+  for (const char letter : text) {
+    if (is_space(letter) || letter == '-') continue;
+    account += letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  }
+  if (account.starts_with("IBAN")) account.erase(0, account.find_first_not_of(':', 4));
+  const auto is_part = [](char letter) { return is_digit(letter) || is_letter(letter); };
+  const bool has_form = account.size() >= shortest_account && account.size() <= longest_account &&
+                        is_letter(account[0]) && is_letter(account[1]) && is_digit(account[2]) &&
+                        is_digit(account[3]) && std::ranges::all_of(account, is_part);
+  if (!has_form)
+    return with_problem(
+        std::move(text),
+        "it is not an IBAN, which has two letters, two digits and 11 to 30 letters or digits");
+  int remainder = 0;
+  for (const char letter : account.substr(4) + account.substr(0, 4))
+    remainder = is_digit(letter) ? (remainder * 10 + (letter - '0')) % 97
+                                 : (remainder * 100 + (letter - 'A' + 10)) % 97;
+  const int check = (account[2] - '0') * 10 + (account[3] - '0');
+  if (remainder != 1 || check < 2 || check > 98)
+    return with_problem(std::move(text), "its check digits do not fit the other characters (ISO 13616)");
+  return {.text = std::move(account)};
+}
+
 }  // namespace
 
 const std::vector<std::string>& value_type_names() {
-  static const std::vector<std::string> names = {"text", "date", "amount", "number", "phone", "identifier"};
+  static const std::vector<std::string> names = {"text",  "date",       "amount", "number",
+                                                 "phone", "identifier", "unit",   "account"};
   return names;
 }
 
@@ -128,6 +164,10 @@ Value normal_value(std::string_view text, ValueType type, const ValueRules& rule
       return phone_value(std::move(joined));
     case ValueType::identifier:
       return identifier_value(std::move(joined));
+    case ValueType::unit:
+      return unit_value(std::move(joined), rules.decimal);
+    case ValueType::account:
+      return account_value(std::move(joined));
   }
   return {};
 }

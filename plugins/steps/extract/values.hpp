@@ -10,11 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "date_words.hpp"
 #include "numbers.hpp"
+#include "units.hpp"
 
 namespace encore::extract {
 
-enum class ValueType { text, date, amount, number, phone, identifier };
+enum class ValueType { text, date, amount, number, phone, identifier, unit, account };
 
 /// Returns the type of a name such as "date"; nothing for an unknown name.
 std::optional<ValueType> value_type(std::string_view name);
@@ -25,6 +27,7 @@ const std::vector<std::string>& value_type_names();
 struct ValueRules {
   bool day_first = true;  ///< 03/04/2020 is the third of April
   int first_year = 1970;  ///< years of two digits are in [first_year, first_year + 99]
+  std::vector<DateLanguage> date_languages = {DateLanguage::en};  ///< of the names of months
   DecimalMark decimal = DecimalMark::automatic;
   std::string line_mark = {};  ///< a word that stands for a line end; "": none
 };
@@ -32,7 +35,8 @@ struct ValueRules {
 struct Value {
   std::string text = {};      ///< in the normal form; the words as they are if `problem` is not empty
   std::string currency = {};  ///< of an amount, as it is written; "" if it has none
-  std::string problem = {};   ///< why there is no normal form; "" if there is one
+  std::optional<Quantity> quantity = {};  ///< the parts of a normal value of the type unit
+  std::string problem = {};               ///< why there is no normal form; "" if there is one
 
   bool is_normal() const { return problem.empty(); }
   friend bool operator==(const Value&, const Value&) = default;
@@ -45,6 +49,8 @@ struct Value {
 ///   number      digits, with a decimal point where there are decimals; "-" in front of negative ones
 ///   phone       digits, behind "+" if the country is there
 ///   identifier  letters and digits, in upper case
+///   unit        the number, a blank and the unit, such as "12.5 kg"; "3 x 500 ml" for several
+///   account     an IBAN without blanks, in upper case, whose check digits are right
 Value normal_value(std::string_view text, ValueType type, const ValueRules& rules);
 
 /// Returns the words of a text with one blank between them, without those that equal `line_mark`.

@@ -281,11 +281,26 @@ TEST(JsonOfADocument, HasPlacesValuesConflictsAndFailures) {
       Json::parse(json_of(document_of(spans({{"company", "\xFF"}}), rules), rules, {}, "answer")));
 }
 
+TEST(JsonOfADocument, HasThePartsOfAQuantity) {
+  const Rules rules = rules_with(
+      {{"fields", Names{"weight: unit", "size: unit", "due: date"}}, {"date_languages", Names{"de", "en"}}});
+  const Document document =
+      document_of(spans({{"weight", "3 x 0,5 KG"}, {"size", "3 feet"}, {"due", "1. M\u00E4rz 24"}}), rules);
+  const Json json = Json::parse(json_of(document, rules, {}, "answer"));
+  EXPECT_EQ(json["fields"]["weight"]["value"], "3 x 0.5 kg");
+  EXPECT_EQ(json["fields"]["weight"]["count"], "3");
+  EXPECT_EQ(json["fields"]["weight"]["number"], "0.5");
+  EXPECT_EQ(json["fields"]["weight"]["unit"], "kg");
+  EXPECT_FALSE(json["fields"]["size"].contains("unit"));
+  EXPECT_EQ(json["fields"]["size"]["value"], "3 feet");
+  EXPECT_EQ(json["fields"]["due"]["value"], "2024-03-01");
+}
+
 TEST(RulesOfADocument, RefuseInvalidOptions) {
   const auto refusal = [](const char* option, const Names& entries) {
     return test::refusal([&] { invoice_rules({{option, entries}}); });
   };
-  const std::string types = "text, date, amount, number, phone, identifier";
+  const std::string types = "text, date, amount, number, phone, identifier, unit, account";
   EXPECT_EQ(refusal("fields", {"total: money"}),
             "invalid fields \"total: money\": expected one of the types " + types + " behind \"total:\"");
   EXPECT_EQ(
@@ -338,6 +353,10 @@ TEST(RulesOfADocument, RefuseInvalidOptions) {
               invoice_rules({{"line_mark", "a b"}});
             }),
             "invalid line_mark \"a b\": expected one word without white space");
+  EXPECT_EQ(refusal("date_languages", {"en", "nl"}),
+            "invalid date_languages \"nl\": expected en, de, fr, es, it, or several of them");
+  EXPECT_EQ(refusal("date_languages", {}),
+            "date_languages is empty: expected at least one of en, de, fr, es, it");
   EXPECT_EQ(test::refusal([] {
               rules_with({{"required", Names{"total"}}});
             }),

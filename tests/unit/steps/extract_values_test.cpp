@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the normal forms of values (plugins/steps/extract/values.hpp): dates, amounts, numbers, telephone
-// numbers, identifiers and text, as people write them; what cannot be read stays as it is and has a problem.
-// A new form gets a line here. Read next: plugins/steps/extract/dates.cpp.
+// numbers, identifiers, quantities, account numbers and text, as people write them; what cannot be read stays
+// as it is and has a problem. A new form gets a line here. Read next: plugins/steps/extract/dates.cpp.
 #include "extract/values.hpp"
 
 #include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
 
 #include "unit/steps/samples.hpp"
 
@@ -71,6 +74,71 @@ TEST(Dates, StayAsTheyAreIfTheCalendarHasNone) {
   EXPECT_EQ(date("123456789/1/2020"), not_one);
   EXPECT_EQ(date("- / -"), not_one);
   EXPECT_EQ(date("1/2/3/4/5/6/7/8/9/10/11/12"), not_one);
+}
+
+TEST(Dates, HaveNamesOfTheStatedLanguages) {
+  const auto in = [](const char* text, std::vector<DateLanguage> languages) {
+    return date(text, {.date_languages = std::move(languages)});
+  };
+  constexpr DateLanguage en = DateLanguage::en, de = DateLanguage::de, fr = DateLanguage::fr,
+                         es = DateLanguage::es, it = DateLanguage::it;
+  for (const char* text : {"3. M\u00E4rz 2024", "3. MARZ 2024", "Sonntag, den 3. Maerz 2024", "So 3. Mrz. 24",
+                           "3. Ma\u0308r. 2024", "03.03.2024"})
+    EXPECT_EQ(in(text, {de}), "2024-03-03") << text;
+  for (const char* text : {"1er ao\u00FBt 2024", "le jeudi 1 AO\u00DBT 2024", "1er aout 24"})
+    EXPECT_EQ(in(text, {fr}), "2024-08-01") << text;
+  for (const char* text : {"5 de enero de 2024", "viernes, 5 ene. 2024", "5 de Enero del 2024"})
+    EXPECT_EQ(in(text, {es}), "2024-01-05") << text;
+  for (const char* text : {"1\u00B0 giugno 2024", "1\u00BA giugno 2024", "sabato 1 giu 2024"})
+    EXPECT_EQ(in(text, {it}), "2024-06-01") << text;
+  EXPECT_EQ(in("1. J\u00E4nner 2024", {de}), "2024-01-01");
+  EXPECT_EQ(in("9 set. 2024", {es}), "2024-09-09");
+  EXPECT_EQ(in("12 Dezember 2024", {en, de}), "2024-12-12");
+  EXPECT_EQ(in("12 December 2024", {en, de}), "2024-12-12");
+  EXPECT_EQ(in("12 d\u00E9cembre 2024", {de, fr, es, it}), "2024-12-12");
+}
+
+TEST(Dates, StayAsTheyAreInOtherLanguages) {
+  const std::string not_one = "? it is not a date";
+  EXPECT_EQ(date("3. M\u00E4rz 2024"), not_one) << "English alone is the default";
+  EXPECT_EQ(date("3. Marz 2024"), not_one);
+  EXPECT_EQ(date("12 October 2024", {.date_languages = {DateLanguage::de}}), not_one);
+  EXPECT_EQ(date("12 jui 2024", {.date_languages = {DateLanguage::fr}}), not_one) << "it may be June or July";
+  EXPECT_EQ(date("12 juil 2024", {.date_languages = {DateLanguage::fr}}), "2024-07-12");
+  EXPECT_EQ(date("3. M\xE4rz 2024", {.date_languages = {DateLanguage::de}}), not_one) << "not UTF-8";
+  EXPECT_EQ(date("31. Februar 2024", {.date_languages = {DateLanguage::de}}),
+            "? the calendar has no such date");
+}
+
+/// Every language has the same twelve months, and each name and its beginning of four letters is one of them.
+TEST(Dates, KnowAllMonthsOfEachLanguage) {
+  const std::map<std::string, std::vector<std::string>> months = {
+      {"en",
+       {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+        "November", "December"}},
+      {"de",
+       {"Januar", "Februar", "M\u00E4rz", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober",
+        "November", "Dezember"}},
+      {"fr",
+       {"janvier", "f\u00E9vrier", "mars", "avril", "mai", "juin", "juillet", "ao\u00FBt", "septembre",
+        "octobre", "novembre", "d\u00E9cembre"}},
+      {"es",
+       {"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre",
+        "noviembre", "diciembre"}},
+      {"it",
+       {"gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno", "luglio", "agosto", "settembre",
+        "ottobre", "novembre", "dicembre"}}};
+  std::vector<DateLanguage> all;
+  for (const std::string& name : date_language_names()) all.push_back(*date_language(name));
+  for (const auto& [name, names] : months)
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string number = std::to_string(i + 1),
+                        expected = "2024-" + std::string(number.size() == 1 ? "0" : "") + number + "-12";
+      const std::string text = "12 " + names[i] + " 2024";
+      EXPECT_EQ(date(text.c_str(), {.date_languages = {*date_language(name)}}), expected) << text;
+      EXPECT_EQ(date(text.c_str(), {.date_languages = all}), expected) << text;
+    }
+  EXPECT_EQ(date_language("nl"), std::nullopt);
 }
 
 TEST(Amounts, HaveTheirMarksRecognized) {
@@ -164,6 +232,84 @@ TEST(Identifiers, AreLettersAndDigits) {
   EXPECT_EQ(identifier("a\xFF"), "? it is not UTF-8");
 }
 
+TEST(Quantities, HaveANumberAndAUnit) {
+  const auto quantity = [](const char* text, DecimalMark mark = DecimalMark::automatic) {
+    return value_of(text, ValueType::unit, {.decimal = mark});
+  };
+  EXPECT_EQ(quantity("12,5 kg"), "12.5 kg");
+  EXPECT_EQ(quantity("12.50kg."), "12.5 kg");
+  EXPECT_EQ(quantity("1 000 KG"), "1000 kg");
+  EXPECT_EQ(quantity("1,234 kg", DecimalMark::point), "1234 kg");
+  EXPECT_EQ(quantity("1,234 kg"),
+            "? it is not clear whether \",\" separates decimals or thousands: set decimal");
+  EXPECT_EQ(quantity("0.33 L"), "0.33 l");
+  EXPECT_EQ(quantity("250 ug"), "250 \u00B5g");
+  EXPECT_EQ(quantity("250 \u03BCg"), "250 \u00B5g");
+  EXPECT_EQ(quantity("2 m3"), "2 m\u00B3");
+  EXPECT_EQ(quantity("2 m^3"), "2 m\u00B3");
+  EXPECT_EQ(quantity("80 cm\u00B2"), "80 cm\u00B2");
+  EXPECT_EQ(quantity("\u22125 \u00B0 C"), "-5 \u00B0C");
+  EXPECT_EQ(quantity("20\u2103"), "20 \u00B0C");
+  EXPECT_EQ(quantity("20 \u00BAF"), "20 \u00B0F");
+  EXPECT_EQ(quantity("300 K"), "300 K");
+  EXPECT_EQ(quantity("90 min"), "90 min");
+  EXPECT_EQ(quantity("7.5 h"), "7.5 h");
+  EXPECT_EQ(quantity("500 g"), "500 g") << "nothing is converted";
+  for (const char* text : {"3 x 500 ml", "3x500ml", "3 \u00D7 500 ml", "3*500 ML", "03 X 500.0 ml"})
+    EXPECT_EQ(quantity(text), "3 x 500 ml") << text;
+  EXPECT_EQ(quantity("1 x 500 ml"), "500 ml");
+  const Value value = normal_value("3 x 0,5 l", ValueType::unit, {});
+  EXPECT_EQ(value.quantity, (Quantity{.count = "3", .number = "0.5", .unit = "l"}));
+}
+
+TEST(Quantities, StayAsTheyAreWithoutAKnownUnit) {
+  const auto quantity = [](const char* text) { return value_of(text, ValueType::unit); };
+  EXPECT_EQ(quantity("12"), "? it has no unit");
+  EXPECT_EQ(quantity("kg"), "? it has no digit");
+  EXPECT_EQ(
+      quantity("3 pcs"),
+      "? \"pcs\" is not a unit of mass, length, area, volume, time or temperature such as kg, cm, ml or "
+      "\u00B0C");
+  for (const char* text :
+       {"3 kg net", "3 kg 500 g", "12 \u00B0", "5 m 3", "3 x", "3 x kg", "2 x 3 x 4 kg", "$ 3 kg"})
+    EXPECT_FALSE(normal_value(text, ValueType::unit, {}).is_normal()) << text;
+  EXPECT_FALSE(normal_value("3 \xFFkg", ValueType::unit, {}).is_normal());
+}
+
+TEST(Accounts, AreIbansWithRightCheckDigits) {
+  const auto account = [](const char* text) { return value_of(text, ValueType::account); };
+  // Examples of the registry of IBANs, one for each of some lengths.
+  EXPECT_EQ(account("DE89 3704 0044 0532 0130 00"), "DE89370400440532013000");
+  EXPECT_EQ(account("gb29-nwbk-6016-1331-9268-19"), "GB29NWBK60161331926819");
+  EXPECT_EQ(account("IBAN: FR14 2004 1010 0505 0001 3M02 606"), "FR1420041010050500013M02606");
+  EXPECT_EQ(account("NO93 8601 1117 947"), "NO9386011117947");
+  EXPECT_EQ(account("MT84 MALT 0110 0001 2345 MTLC AST0 01S"), "MT84MALT011000012345MTLCAST001S");
+  const std::string
+      check = "? its check digits do not fit the other characters (ISO 13616)",
+      form = "? it is not an IBAN, which has two letters, two digits and 11 to 30 letters or digits";
+  EXPECT_EQ(account("DE89 3704 0044 0532 0130 01"), check);
+  EXPECT_EQ(account("DE98 3704 0044 0532 0130 00"), check) << "two digits have changed places";
+  for (const char* text : {"0532013000", "D889370400440532013000", "DE89", "IBAN",
+                           "DE89 3704 0044 0532 0130 00 !", "DE8937040044053201300012345678901234567"})
+    EXPECT_EQ(account(text), form) << text;
+}
+
+/// The check digits find every change of one digit and every exchange of two neighbours.
+TEST(Accounts, NoticeEveryMistypedDigit) {
+  const std::string right = "DE89370400440532013000";
+  for (std::size_t i = 2; i < right.size(); ++i)
+    for (char digit = '0'; digit <= '9'; ++digit) {
+      std::string typed = right;
+      typed[i] = digit;
+      EXPECT_EQ(normal_value(typed, ValueType::account, {}).is_normal(), typed == right) << typed;
+    }
+  for (std::size_t i = 4; i + 1 < right.size(); ++i) {
+    std::string typed = right;
+    std::swap(typed[i], typed[i + 1]);
+    EXPECT_EQ(normal_value(typed, ValueType::account, {}).is_normal(), typed == right) << typed;
+  }
+}
+
 TEST(Text, HasOneBlankBetweenWordsAndNoLineMarks) {
   const ValueRules rules{.line_mark = "|"};
   EXPECT_EQ(value_of("  LOT 1 |\n JALAN\t2 | | 81100 ", ValueType::text, rules), "LOT 1 JALAN 2 81100");
@@ -174,9 +320,9 @@ TEST(Text, HasOneBlankBetweenWordsAndNoLineMarks) {
 
 TEST(NormalForms, AreTheirOwnNormalForm) {
   // Random text of the signs that values have. Nothing may throw, and a normal form is read as itself.
-  const std::vector<std::string> parts = {"0",   "1",  "7",    "12",     "2020", ".", ",",  " ",
-                                          "-",   "(",  ")",    "/",      "'",    "+", "RM", "\u20AC",
-                                          "MAR", "th", "\xFF", "\u00A0", "|",    "a"};
+  const std::vector<std::string> parts = {"0",    "1",      "7", "12", "2020", ".",  ",",      " ",   "-",
+                                          "(",    ")",      "/", "'",  "+",    "RM", "\u20AC", "MAR", "th",
+                                          "\xFF", "\u00A0", "|", "a",  "kg",   "x",  "m3"};
   test::Draws draws(1);
   const ValueRules rules{.decimal = DecimalMark::point};
   for (int i = 0; i < 20000; ++i) {
@@ -187,7 +333,9 @@ TEST(NormalForms, AreTheirOwnNormalForm) {
       const ValueType type = *value_type(name);
       const Value value = normal_value(text, type, rules);
       if (!value.is_normal()) continue;
-      EXPECT_EQ(normal_value(value.text, type, rules), (Value{.text = value.text})) << name << ": " << text;
+      EXPECT_EQ(normal_value(value.text, type, rules),
+                (Value{.text = value.text, .quantity = value.quantity}))
+          << name << ": " << text;
     }
   }
 }
