@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the corpus of experiments/bills.toml and of its application, experiments/apps/bills.toml: train.conll, dev.conll
-and test.conll beside this file, or in the folder that is named.
+"""Writes the corpora of experiments/bills.toml, experiments/mail.toml and their applications: train.conll, dev.conll and
+test.conll, and mail_train.conll and so on, beside this file or in the folder that is named.
 
     python3 experiments/bill_corpus/generate.py [FOLDER]
 
@@ -10,6 +10,12 @@ a company, a date, one to three items with quantity, description, price and amou
 stand beside them, so only the words around a value decide which one it is. One total in ten is wrong: it is not the sum
 of the amounts.
 
+The mail has documents of four types, and a line "# type = bill" with the type in front of each. A reminder has a number, a
+company, a date, the sum of a bill that is still open, a fee and their sum, the claim. An order has a number, a company, a
+date, a day of delivery, and items with quantity and description. A leaflet has none of them, but dates, prices and names of
+shops. The same words stand in front of values of different fields: what a bill calls "total due" is its total, and in a
+reminder it is the claim. One reminder in ten has a wrong claim.
+
 It writes the same bytes on every machine: it has its own generator of integers and does not use Python's random numbers.
 """
 import pathlib
@@ -17,6 +23,8 @@ import sys
 
 SEED = 55
 SIZES = {"train": 300, "dev": 300, "test": 200}
+MAIL_SEED = 56
+MAIL_SIZES = {"mail_train": 400, "mail_dev": 400, "mail_test": 300}
 WRONG = 10    # one total in WRONG
 
 NAMES = "Calbury Harbour Northgate Oakfield Linden Marlow Porter Quay Redhill Stanton Tilbury Westbrook".split()
@@ -73,14 +81,14 @@ def bill(numbers):
     customer = f"{numbers.one_of(NAMES)} {numbers.one_of(TRADES)}"
     bill_date = [(numbers.one_of(["date :", "bill date", "issued on"]), ""), (date(numbers), "date")]
     order_date = [(numbers.one_of(["ordered on", "delivery", "due by"]), ""), (date(numbers), "")]
-    head = [[(company, "company")],
-            [(numbers.one_of(["bill no .", "invoice", "number :"]), ""), (number, "number")], bill_date]
+    lines = [[(company, "company")],
+             [(numbers.one_of(["bill no .", "invoice", "number :"]), ""), (number, "number")], bill_date]
     if numbers.below(2) == 0:
-        head.append(order_date)
+        lines.append(order_date)
     if numbers.below(2) == 0:
-        head.append([(numbers.one_of(["to", "customer :", "sold to"]), ""), (customer, "")])
+        lines.append([(numbers.one_of(["to", "customer :", "sold to"]), ""), (customer, "")])
     if numbers.below(3) == 0:
-        head[0], head[1] = head[1], head[0]
+        lines[0], lines[1] = lines[1], lines[0]
     foot = []
     if numbers.below(2) == 0:
         foot.append([("goods", ""), (str(len(items)), "")])
@@ -89,7 +97,57 @@ def bill(numbers):
         cash = (total // 1000 + 1) * 1000
         foot.append([("cash", ""), (money(cash), ""), ("change", ""), (money(cash - total), "")])
     foot.append([(numbers.one_of(GREETINGS), "")])
-    return head + items + foot
+    return lines + items + foot
+
+
+def head(numbers, title, company, number, first_date):
+    """Returns the first lines of a reminder or an order, the company or the number first."""
+    lines = [[(company, "company")], [(numbers.one_of(title), ""), (number, "number")], first_date]
+    return [lines[1], lines[0], lines[2]] if numbers.below(3) == 0 else lines
+
+
+def names_of(numbers):
+    company = f"{numbers.one_of(NAMES)} {numbers.one_of(TRADES)} {numbers.one_of(FORMS)}"
+    return company, f"{numbers.one_of('ABKR')}{numbers.one_of('CDX')}-{1000 + numbers.below(9000)}"
+
+
+def reminder(numbers):
+    company, number = names_of(numbers)
+    open_sum, fee = 25 * (1 + numbers.below(4000)), 100 * (1 + numbers.below(9))
+    claim = open_sum + fee
+    if numbers.below(WRONG) == 0:
+        claim += 100 * (1 + numbers.below(9))
+    lines = head(numbers, ["reminder for bill", "invoice", "bill no ."], company, number,
+                 [(numbers.one_of(["date :", "issued on"]), ""), (date(numbers), "date")])
+    lines.append([(numbers.one_of(["bill date", "delivery", "due by"]), ""), (date(numbers), "")])
+    lines.append([(numbers.one_of(["total of the bill", "still open", "amount of", "total"]), ""), (money(open_sum), "open")])
+    lines.append([(numbers.one_of(["fee", "costs of this letter", "interest"]), ""), (money(fee), "fee")])
+    lines.append([(numbers.one_of(["to pay", "total due :", "amount due", "total now"]), ""), (money(claim), "claim")])
+    return lines + [[(numbers.one_of(["please pay at once", "please ignore this letter if you have paid", *GREETINGS]), "")]]
+
+
+def order(numbers):
+    company, number = names_of(numbers)
+    lines = head(numbers, ["order", "order no .", "number :"], company, number,
+                 [(numbers.one_of(["date :", "ordered on"]), ""), (date(numbers), "date")])
+    lines.append([(numbers.one_of(["delivery", "please deliver on", "due by"]), ""), (date(numbers), "delivery")])
+    for _ in range(1 + numbers.below(3)):
+        count, price = str(1 + numbers.below(9)), money(25 * (1 + numbers.below(200)))
+        lines.append([(count, "item.quantity"), (numbers.one_of(THINGS), "item.description"), ("at", ""), (price, "")])
+    return lines + [[(numbers.one_of(["please confirm this order", "bill to our office", *GREETINGS]), "")]]
+
+
+def leaflet(numbers):
+    company, _ = names_of(numbers)
+    lines = [[(company, "")], [(numbers.one_of(["new in our shop", "offers of this month", "only until"]), ""), (date(numbers), "")]]
+    for _ in range(2 + numbers.below(3)):
+        lines.append([(numbers.one_of(THINGS), ""), (numbers.one_of(["at", "now", "only"]), ""),
+                      (money(25 * (1 + numbers.below(200))), "")])
+    return lines + [[(numbers.one_of(["come and see", *GREETINGS]), "")]]
+
+
+MAIL = {"bill": bill, "reminder": reminder, "order": order, "leaflet": leaflet}
+MAIL_SHARES = ["bill"] * 4 + ["reminder"] * 3 + ["order"] * 2 + ["leaflet"]
 
 
 def rows_of(lines):
@@ -103,17 +161,28 @@ def rows_of(lines):
     return "".join(rows) + "\n"
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
-    numbers, seen = Numbers(SEED), set()
-    for name, size in SIZES.items():
-        bills = []
-        while len(bills) < size:
-            rows = rows_of(bill(numbers))
+def typed_rows(numbers):
+    kind = numbers.one_of(MAIL_SHARES)
+    return f"# type = {kind}\n" + rows_of(MAIL[kind](numbers))
+
+
+def write(folder, seed, sizes, make):
+    """Writes files with documents that `make` draws; no document stands twice."""
+    numbers, seen = Numbers(seed), set()
+    for name, size in sizes.items():
+        documents = []
+        while len(documents) < size:
+            rows = make(numbers)
             if rows not in seen:
                 seen.add(rows)
-                bills.append(rows)
-        (folder / f"{name}.conll").write_text("".join(bills), encoding="utf-8")
+                documents.append(rows)
+        (folder / f"{name}.conll").write_text("".join(documents), encoding="utf-8")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
+    write(folder, SEED, SIZES, lambda numbers: rows_of(bill(numbers)))
+    write(folder, MAIL_SEED, MAIL_SIZES, typed_rows)
 
 
 if __name__ == "__main__":

@@ -467,10 +467,18 @@ Statistics Application::measure(const Records& records, const Records& given) co
 }
 
 Records Application::from_text(std::span<const std::string> lines) const {
-  for (const Part& part : parts_)
-    if (asks_about_records(part)) return part.model->engine().task().from_text(lines);
   Records records;
-  records.add("text", Records::Texts(lines.begin(), lines.end()));
+  for (const Part& part : parts_) {
+    if (!asks_about_records(part)) continue;
+    const Task& task = part.model->engine().task();
+    if (records.fields().empty()) records = task.from_text(lines);
+    const auto is_there = [&](const std::string& name) { return records.has(name); };
+    if (std::ranges::all_of(part.model->fields().structure, is_there)) continue;
+    const Records more = task.from_text(lines);
+    for (const Records::Field& field : more.fields())
+      if (!records.has(field.name)) records.add(field.name, field.values);
+  }
+  if (records.fields().empty()) records.add("text", Records::Texts(lines.begin(), lines.end()));
   return records;
 }
 

@@ -109,8 +109,9 @@ class Application {
   std::vector<tasks::InputUse> uses(const Records& records) const;
   /// Returns what each record, which has its truth, contributes to the measures.
   Statistics measure(const Records& records, const Records& given) const;
-  /// Returns one record per line that a user typed: as the first model reads it that gets records as they are
-  /// or, without such a model, in the field "text". Throws Error if that model takes no lines.
+  /// Returns one record per line that a user typed: as the first model reads it that gets records as they
+  /// are, with the fields that later ones of these models read in addition, such as the words of a text.
+  /// Without such a model the line is the field "text". Throws Error if a model takes no lines.
   Records from_text(std::span<const std::string> lines) const;
 
  private:

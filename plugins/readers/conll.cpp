@@ -48,6 +48,17 @@ std::string Dataset::malformed_message() const {
 
 namespace {
 
+/// Returns what is wrong with a line that has the label of a sentence, or "". `sentence` has what stands
+/// before the line.
+std::string problem_of_label(std::string_view line, const Sentence& sentence, const Format& format) {
+  if (trimmed(line.substr(format.label_comment.size())).empty())
+    return "the label of the sentence is empty: expected it behind \"" + format.label_comment + "\"";
+  if (!sentence.words.empty())
+    return "the label of a sentence stands behind its first row: expected it in front, behind an empty line";
+  if (!sentence.label.empty()) return "the sentence has a second label: expected one";
+  return "";
+}
+
 /// Like parse(), but adds invalid rows to `problems`, and the set may be empty.
 Dataset parse_rows(std::string_view text, const std::string& name, const Format& format,
                    RowProblems& problems) {
@@ -68,19 +79,30 @@ Dataset parse_rows(std::string_view text, const std::string& name, const Format&
   std::int64_t first_line = 0;
   bool is_whole = true;  // the sentence has no invalid row
   const auto finish_sentence = [&] {
+    if (is_whole && sentence.words.empty()) return;  // a label may stand before this line
     if (!is_whole) {
       ++set.skipped_sentences;
-    } else if (!sentence.words.empty()) {
+    } else {
       set.sentences.push_back(std::move(sentence));
       first_lines.push_back(first_line);
     }
     sentence = {};
     is_whole = true;
   };
+  const auto refuse = [&](std::int64_t line, const std::string& problem) {
+    problems.add(name, line, problem);
+    is_whole = false;
+  };
 
   Lines lines(text);
   while (lines.next()) {
     const std::string_view whole = lines.line();
+    if (has_label_of_sentence(whole, format)) {
+      const std::string problem = problem_of_label(whole, sentence, format);
+      if (!problem.empty()) refuse(lines.number(), problem);
+      sentence.label = trimmed(whole.substr(format.label_comment.size()));
+      continue;
+    }
     if (is_comment(whole, format, set.columns != 0 ? set.columns : expected, columns)) continue;
     if (parts_sentences(trimmed(whole), format.delimiter)) {
       finish_sentence();
@@ -96,9 +118,11 @@ Dataset parse_rows(std::string_view text, const std::string& name, const Format&
       label = mapped_label(columns[place_of_label(format, std::ssize(columns))], format, set.mapped);
       problem = problem_of_tag(label, format);
     }
+    if (problem.empty() && is_whole && sentence.label.empty() && !format.label_comment.empty())
+      problem = "the sentence has no label: expected a line \"" + format.label_comment +
+                " LABEL\" in front of its first row";
     if (!problem.empty()) {
-      problems.add(name, lines.number(), problem);
-      is_whole = false;
+      refuse(lines.number(), problem);
       continue;
     }
     set.columns = static_cast<std::int64_t>(columns.size());
@@ -141,7 +165,8 @@ Dataset parse(std::string_view text, const std::string& name, const std::string&
   return set;
 }
 
-std::string text_of(const Records::TextLists& words, const Records::TextLists& tags, const Format& format) {
+std::string text_of(const Records::TextLists& words, const Records::TextLists& tags, const Format& format,
+                    const Records::Texts& labels) {
   const char delimiter = format.delimiter == ' ' ? '\t' : format.delimiter;
   const auto token = static_cast<std::size_t>(format.token_column) - 1;
   // The label is in the column after the token.
@@ -149,6 +174,7 @@ std::string text_of(const Records::TextLists& words, const Records::TextLists& t
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
     ENCORE_REQUIRE(words[i].size() == tags[i].size(), "every word has a tag");
+    if (!labels.empty()) text += format.label_comment + " " + labels[i] + "\n";
     for (std::size_t word = 0; word < words[i].size(); ++word) {
       for (const std::string* part : {&words[i][word], &tags[i][word]})
         if (!has_default_columns(format) && part->find(delimiter) != std::string::npos)
@@ -165,6 +191,18 @@ std::string text_of(const Records::TextLists& words, const Records::TextLists& t
   return text;
 }
 
+Records::Texts joined(const Records::TextLists& words) {
+  Records::Texts texts;
+  for (const std::vector<std::string>& sentence : words) {
+    std::string& text = texts.emplace_back();
+    for (const std::string& word : sentence) {
+      if (!text.empty()) text += ' ';
+      text += word;
+    }
+  }
+  return texts;
+}
+
 Schema ConllReader::options() {
   return format_options();
 }
@@ -173,6 +211,7 @@ ConllReader::ConllReader(const Options& options, const ReaderContext&) : format_
 
 Records ConllReader::read(std::span<const InputText> files, const std::string& what) const {
   Records::TextLists words, tags;
+  Records::Texts labels;
   Records records;
   RowProblems all_problems;
   std::vector<Dataset> sets;
@@ -197,7 +236,12 @@ Records ConllReader::read(std::span<const InputText> files, const std::string& w
     for (Sentence& sentence : set.sentences) {
       words.push_back(std::move(sentence.words));
       tags.push_back(std::move(sentence.tags));
+      labels.push_back(std::move(sentence.label));
     }
+  }
+  if (!format_.label_comment.empty()) {
+    records.add("text", joined(words));
+    records.add("label", std::move(labels));
   }
   records.add("words", std::move(words));
   records.add("tags", std::move(tags));
@@ -209,11 +253,17 @@ std::optional<Records> ConllReader::read_questions(const InputText& file) const 
 }
 
 std::string ConllReader::write_answers(const InputText& file, const Records& answers) const {
+  if (answers.size() > 0 && !answers.has("tags"))
+    throw Error(file.name +
+                ": a CoNLL file has a column for the labels of words only, and the answers have none: use "
+                "--json with a text in each line");
   return with_labels(file, answers.size() > 0 ? answers.lists("tags") : Records::TextLists(), format_);
 }
 
 std::string ConllReader::write(const Records& records, FilePart) const {
-  return text_of(records.lists("words"), records.lists("tags"), format_);
+  const bool has_labels = !format_.label_comment.empty() && records.has("label");
+  return text_of(records.lists("words"), records.lists("tags"), format_,
+                 has_labels ? records.texts("label") : Records::Texts());
 }
 
 }  // namespace encore::conll

@@ -52,17 +52,21 @@ struct Dataset {
 /// Reads files with two or more columns. Accepts a byte order mark, line ends of any kind, and `-DOCSTART-`
 /// lines and lines of white space as separators. The text is UTF-8; `name` is the file in messages, `what`
 /// the set ("training set"). Throws an Error with file and line for: a row with one column, without token or
-/// label, or with another number of columns than the first row; an empty token or label; an invalid tag; an
-/// empty set. Lists all such rows at once, up to a limit; or skips their sentences.
+/// label, or with another number of columns than the first row; an empty token or label; an invalid tag; a
+/// sentence without its label or with two, if Format::label_comment is set; an empty set. Lists all such rows
+/// at once, up to a limit; or skips their sentences.
 Dataset parse(std::string_view text, const std::string& name, const std::string& what,
               const Format& format = {});
 
-/// Returns a file with a word and its label in each row, which parse() reads back. Throws Error if a word
-/// contains the delimiter.
+/// Returns a file with a word and its label in each row, which parse() reads back. `labels` has the label of
+/// each sentence, or is empty. Throws Error if a word contains the delimiter.
 std::string text_of(const Records::TextLists& words, const Records::TextLists& tags,
-                    const Format& format = {});
+                    const Format& format = {}, const Records::Texts& labels = {});
 
-/// The reader "conll": sentences as lists of `words` and `tags`.
+/// Returns the words of each sentence with one blank between them.
+Records::Texts joined(const Records::TextLists& words);
+
+/// The reader "conll": sentences as lists of `words` and `tags`; with label_comment also `text` and `label`.
 class ConllReader final : public Reader {
  public:
   static constexpr const char* summary =
@@ -71,6 +75,7 @@ class ConllReader final : public Reader {
       "are recognized";
   static Schema options();
   static std::vector<std::string> fields() { return {"words", "tags"}; }
+  static std::vector<std::string> optional_fields() { return {"text", "label"}; }
 
   /// Throws OptionError for: one column with two roles, an invalid delimiter, an entry of label_map that is
   /// not FROM=TO.
@@ -91,8 +96,9 @@ class ConllReader final : public Reader {
 // --- predictions for files (conll_questions.cpp): labels are missing or ignored, and the answer is the same
 // file with a column of labels; ConllReader calls it for `exp predict --format conll --file FILE` ---
 
-/// Returns the words of each sentence from the column of the token. All rows need that column and the same
-/// number of columns; the label may be missing, or in any other column. Throws an Error with file and line of
+/// Returns the words of each sentence from the column of the token, and with Format::label_comment their
+/// `text`. All rows need that column and the same number of columns; labels may be missing, those of words
+/// in any other column. Throws an Error with file and line of
 /// all invalid rows, up to a limit.
 Records questions_in(const InputText& file, const Format& format);
 

@@ -7,6 +7,8 @@
 #include <cctype>
 #include <utility>
 
+#include <encore/lines.hpp>
+
 #include "line_text.hpp"
 #include "tag_scheme.hpp"
 
@@ -80,6 +82,12 @@ Schema format_options() {
                  "A token may begin with it: a line such as \"#fun O\", with as many columns as the other "
                  "rows and a valid label, is a row. With label_type = \"word\" and blanks between the "
                  "columns, a line with \"# \" in front is always a comment"})
+      .text("label_comment", "",
+            {.help =
+                 "beginning of a line in front of each sentence, such as \"# type =\"; the rest of the line "
+                 "is the label of the sentence or document. The records then also have the fields "
+                 "\"label\" and \"text\", the words with one blank between them, for the task "
+                 "`classify` and for applications; \"\": off"})
       .choice("bad_rows", "error", {"error", "skip"},
               {.help = "what to do with invalid rows. error: refuse the run; skip: skip their sentences and "
                        "count them in the log (exp logs RUN). `exp predict` always refuses a file with "
@@ -91,6 +99,7 @@ Format format_of(const Options& options) {
                 .label_column = options.integer("label_column"),
                 .delimiter = delimiter_of(options),
                 .comment = options.text("comment"),
+                .label_comment = options.text("label_comment"),
                 .entities = options.text("label_type") == "entity",
                 .skips_bad_rows = options.text("bad_rows") == "skip",
                 .labels = label_map_of(options)};
@@ -98,6 +107,11 @@ Format format_of(const Options& options) {
     throw OptionError("label_column",
                       "label_column = " + std::to_string(format.label_column) +
                           " is also the column of the token: token and label need a column each");
+  if (!format.label_comment.empty() && trimmed(format.label_comment).empty())
+    throw OptionError(
+        "label_comment",
+        "label_comment has no character but white space: expected the beginning of a line, such "
+        "as \"# type =\"");
   return format;
 }
 

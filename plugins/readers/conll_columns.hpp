@@ -19,10 +19,11 @@ namespace encore::conll {
 /// How the columns of a file are read. Columns are counted from 1.
 struct Format {
   std::int64_t token_column = 1;
-  std::int64_t label_column = 0;  ///< 0: the last one
-  char delimiter = ' ';           ///< ' ': tabs if the line has one, else runs of blanks
-  std::string comment = {};       ///< mark of comments, which lack the columns of a row; "": off
-  bool entities = true;           ///< labels are tags of entities; else any labels
+  std::int64_t label_column = 0;   ///< 0: the last one
+  char delimiter = ' ';            ///< ' ': tabs if the line has one, else runs of blanks
+  std::string comment = {};        ///< mark of comments, which lack the columns of a row; "": off
+  std::string label_comment = {};  ///< beginning of a line with the label of the next sentence; "": off
+  bool entities = true;            ///< labels are tags of entities; else any labels
   bool skips_bad_rows = false;
   std::map<std::string, std::string> labels = {};  ///< new names of labels, or of types of entities
 };

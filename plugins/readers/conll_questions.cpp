@@ -99,7 +99,7 @@ std::vector<std::string> walk(std::string_view text, const std::string& name, co
   Lines lines(text);
   while (lines.next()) {
     const std::string_view line = lines.line();
-    if (is_comment_here(line, format, shape, columns)) continue;
+    if (has_label_of_sentence(line, format) || is_comment_here(line, format, shape, columns)) continue;
     if (parts_sentences(trimmed(line), format.delimiter)) {
       end_sentence();
       continue;
@@ -154,6 +154,7 @@ Records questions_in(const InputText& file, const Format& format) {
         sentences.back().emplace_back(row.word);
       },
       [&] { open = false; });
+  if (!format.label_comment.empty()) records.add("text", joined(sentences));
   records.add("words", std::move(sentences));
   return records;
 }

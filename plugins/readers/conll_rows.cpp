@@ -21,6 +21,10 @@ bool parts_sentences(std::string_view line, char delimiter) {
          line[mark.size()] == delimiter;
 }
 
+bool has_label_of_sentence(std::string_view line, const Format& format) {
+  return !format.label_comment.empty() && line.starts_with(format.label_comment);
+}
+
 void split_row(std::string_view whole, const Format& format, std::vector<std::string_view>& columns) {
   if (format.delimiter == ' ') {
     const std::string_view line = trimmed(whole);
@@ -31,7 +35,8 @@ void split_row(std::string_view whole, const Format& format, std::vector<std::st
 
 std::string_view first_row(std::string_view text, const Format& format) {
   for (Lines lines(text); lines.next();) {
-    const bool may_be_comment = !format.comment.empty() && lines.line().starts_with(format.comment);
+    const bool may_be_comment = has_label_of_sentence(lines.line(), format) ||
+                                (!format.comment.empty() && lines.line().starts_with(format.comment));
     if (!may_be_comment && !parts_sentences(trimmed(lines.line()), format.delimiter)) return lines.line();
   }
   return {};

@@ -17,11 +17,14 @@ namespace encore::conll {
 /// Returns whether a line, trimmed, ends a sentence: it is empty or begins with -DOCSTART-.
 bool parts_sentences(std::string_view line, char delimiter);
 
+/// Returns whether a line, as it stands in the file, has the label of the next sentence.
+bool has_label_of_sentence(std::string_view line, const Format& format);
+
 /// Splits a line into columns. White space before the first column stays, because a tab there follows an
 /// empty token. An empty last column counts if the columns have a separator of their own.
 void split_row(std::string_view whole, const Format& format, std::vector<std::string_view>& columns);
 
-/// Returns the first row that cannot be a comment, or an empty one.
+/// Returns the first row that cannot be a comment or the label of a sentence, or an empty one.
 std::string_view first_row(std::string_view text, const Format& format);
 
 /// Returns whether a line is a comment, in a file whose rows have `expected` columns and a label (0:

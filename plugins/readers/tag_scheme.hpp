@@ -24,6 +24,7 @@ std::string_view name_of(TagScheme scheme);
 struct Sentence {
   std::vector<std::string> words;
   std::vector<std::string> tags;  ///< one per word
+  std::string label = {};         ///< of the whole sentence; "" without the option label_comment
 };
 
 /// Returns true for "O" and for B-, I-, E- or S- before a type that is not empty.

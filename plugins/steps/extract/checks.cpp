@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of a document: what is required, which values have their normal form and shape, which fields
-// have one value, and which equations hold. extract.cpp calls failures_of(); a document with a failure goes
-// to a person. Answers have the names of the checks, so a change needs a new version of the step. Read
-// document.hpp first.
+// The checks of a document: whether its type is known, what is required, which values have their normal form
+// and shape, which fields have one value, and which equations hold. extract.cpp calls failures_of(); a
+// document with a failure goes to a person. Answers have the names of the checks, so a change needs a new
+// version of the step. Read document.hpp first.
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <optional>
 
 #include "document.hpp"
+#include "rule_text.hpp"
 
 namespace encore::extract {
 namespace {
@@ -34,6 +35,7 @@ class Checks {
   Checks(const Document& document, const Rules& rules) : document_(document), rules_(rules) {}
 
   std::vector<Failure> run() {
+    if (document_.type && !rules_.known_types.empty()) fail_type(document_.type->name);
     for (const std::string& name : rules_.required) require(name);
     each_value([&](const std::string& name, const Found& found) {
       if (!found.value.is_normal())
@@ -52,6 +54,12 @@ class Checks {
  private:
   void fail(std::string check, std::string reason) {
     failures_.push_back({.check = std::move(check), .reason = std::move(reason)});
+  }
+
+  void fail_type(const std::string& name) {
+    const std::string types = listed(rules_.known_types);
+    fail("type", name.empty() ? "the document has no type: expected one of " + types
+                              : in_quotes(name) + " is not one of the types " + types);
   }
 
   void fail_conflict(const Field& field) {

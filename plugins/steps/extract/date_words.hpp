@@ -26,7 +26,8 @@ const std::vector<std::string>& date_language_names();
 std::optional<std::string> folded(std::string_view text, std::span<const DateLanguage> languages);
 
 /// Returns the number of a month, from 1, of which `word` is the name or a beginning with at least three
-/// letters. The word is folded. A beginning of several months, such as the French "jui", is none.
+/// letters. The word is folded. Returns nothing for a beginning of several months,
+/// such as the French "jui".
 std::optional<int> month_named(std::string_view word, std::span<const DateLanguage> languages);
 /// Returns whether a folded word is the name of a weekday, or a beginning of it with at least three letters.
 bool is_weekday(std::string_view word, std::span<const DateLanguage> languages);

@@ -114,20 +114,22 @@ double Document::confidence() const {
   for (const Field& field : fields) count(field.found);
   for (const std::vector<Group>& of_rule : groups)
     for (const Group& group : of_rule) std::ranges::for_each(group, count);
+  if (least && type) least = std::min(*least, type->confidence);
   return least.value_or(0.0);
 }
 
-Document document_of(std::span<const TextSpan> spans, const Rules& rules) {
+Document document_of(std::span<const TextSpan> spans, const Rules& rules,
+                     const std::optional<DocumentType>& type) {
   std::vector<const TextSpan*> ordered;
   for (const TextSpan& span : spans) ordered.push_back(&span);
   std::ranges::stable_sort(ordered, {}, [](const TextSpan* span) { return span->start; });
-  Document document;
+  Document document{.type = type, .fields = {}, .groups = {}};
   for (const FieldRule& rule : rules.fields) document.fields.push_back({.rule = rule});
   document.groups.resize(rules.groups.size());
   std::vector<std::vector<Found>> of_fields(rules.fields.size());
   std::map<std::string, std::vector<Found>> of_labels;  // for rules that take all labels
   for (const TextSpan* span : ordered) {
-    if (rules.takes_all_labels()) {
+    if (rules.takes_all_labels) {
       of_labels[span->label].push_back(found_in(*span, ValueType::text, rules.values));
       continue;
     }
@@ -216,7 +218,8 @@ bool is_right(const Document& given, const Document& truth) {
   const auto equal_groups = [](const std::vector<Group>& a, const std::vector<Group>& b) {
     return std::ranges::equal(a, b, [](const Group& x, const Group& y) { return is_right(x, y); });
   };
-  return std::ranges::equal(given.fields, truth.fields, equal_field) &&
+  const auto name_of = [](const Document& document) { return document.type ? document.type->name : ""; };
+  return name_of(given) == name_of(truth) && std::ranges::equal(given.fields, truth.fields, equal_field) &&
          std::ranges::equal(given.groups, truth.groups, equal_groups);
 }
 
@@ -244,9 +247,13 @@ std::string json_of(const Document& document, const Rules& rules, const std::vec
   }
   for (const Failure& failure : failures)
     failed.push_back({{"check", failure.check}, {"reason", failure.reason}});
-  const OrderedJson json = {{"band", band},           {"confidence", document.confidence()},
-                            {"fields", fields},       {"groups", groups},
-                            {"conflicts", conflicts}, {"failed", failed}};
+  OrderedJson json = {{"band", band}, {"confidence", document.confidence()}};
+  if (document.type)
+    json["type"] = {{"value", document.type->name}, {"confidence", document.type->confidence}};
+  json["fields"] = std::move(fields);
+  json["groups"] = std::move(groups);
+  json["conflicts"] = std::move(conflicts);
+  json["failed"] = std::move(failed);
   return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 

@@ -14,6 +14,7 @@
 
 #include <encore/records.hpp>
 
+#include "document_types.hpp"
 #include "rules.hpp"
 
 namespace encore::extract {
@@ -37,22 +38,24 @@ struct Field {
 using Group = std::vector<std::optional<Found>>;
 
 struct Document {
+  std::optional<DocumentType> type = {};  ///< none: the options name no types
   std::vector<Field> fields;
   std::vector<std::vector<Group>> groups;  ///< for each rule, in the order of the document
 
-  /// Returns the least confidence of all values; 0 if there is no value.
+  /// Returns the least confidence of all values and of the type; 0 if there is no value.
   double confidence() const;
 };
 
 /// A check that did not hold.
 struct Failure {
-  std::string check;  ///< "required total", "format date", "one value of total", or the equation
+  std::string check;  ///< "type", "required total", "format date", "one value of total", or the equation
   std::string reason;
 };
 
 /// Returns the values of a document. Of several spans of a field the most probable one gives the value; of
 /// equally probable ones the first in the document. The probability of a span is the least of its words.
-Document document_of(std::span<const TextSpan> spans, const Rules& rules);
+Document document_of(std::span<const TextSpan> spans, const Rules& rules,
+                     const std::optional<DocumentType>& type = {});
 
 /// Returns the spans of words with a label each: IOB2 and BIOES tags, or bare labels, of which equal ones
 /// that follow each other are one span. "O", "" and "(cut)" are outside of spans. `scores` has the
@@ -62,13 +65,13 @@ Document document_of(std::span<const TextSpan> spans, const Rules& rules);
 std::vector<TextSpan> spans_of(const std::vector<std::string>& words, const std::vector<std::string>& labels,
                                std::span<const double> scores, std::string_view text);
 
-/// Returns the checks that do not hold, in the order: required, format, one value, equations.
+/// Returns the checks that do not hold, in the order: type, required, format, one value, equations.
 std::vector<Failure> failures_of(const Document& document, const Rules& rules);
 
 /// Returns whether a value of an answer is right: it equals the true one, or another true value of the field.
 bool is_right(const std::optional<Found>& given, const std::optional<Found>& truth);
 bool is_right(const Group& given, const Group& truth);
-/// Returns whether all fields and groups are right, and none is missing or too much.
+/// Returns whether the type, all fields and all groups are right, and none is missing or too much.
 bool is_right(const Document& given, const Document& truth);
 
 /// Returns the document as JSON. `band` is that of the step.

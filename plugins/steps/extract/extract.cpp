@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 constexpr int knowledge_version = 1;
 constexpr std::uint64_t parts = 3;     // one of them calibrates, the others bound the error
 constexpr std::size_t most_shown = 2;  // failed checks in the line for people
-constexpr const char *words_field = "words", *tags_field = "tags";
+constexpr const char *words_field = "words", *tags_field = "tags", *label_field = "label";
 
 std::string percent(double share) {
   char text[32];
@@ -64,7 +64,9 @@ std::string shown_line(const Document& document, const std::vector<Failure>& fai
     if (field.found) line += (line.empty() ? "" : ", ") + field.rule.name + " " + field.found->value.text;
   char confidence[32];
   std::snprintf(confidence, sizeof confidence, " (%.1f %%)", 100.0 * document.confidence());
-  line = band + " " + (line.empty() ? "no field" : line) + confidence;
+  std::string type = document.type ? document.type->name + ": " : "";
+  if (document.type && document.type->name.empty()) type = "no type: ";
+  line = band + " " + type + (line.empty() ? "no field" : line) + confidence;
   for (std::size_t i = 0; i < std::min(most_shown, failures.size()); ++i)
     line += "; " + failures[i].check + ": " + failures[i].reason;
   if (failures.size() > most_shown)
@@ -72,6 +74,13 @@ std::string shown_line(const Document& document, const std::vector<Failure>& fai
   for (char& letter : line)
     if (letter == '\n' || letter == '\r') letter = ' ';
   return line;
+}
+
+/// Returns the value of a field; "" if the document does not have it.
+std::string value_of(const Document& document, const std::string& name) {
+  const auto field =
+      std::ranges::find(document.fields, name, [](const Field& each) { return each.rule.name; });
+  return field == document.fields.end() || !field->found ? "" : field->found->value.text;
 }
 
 }  // namespace
@@ -87,6 +96,7 @@ Schema Extract::options() {
                "what that step gives. entities: the spans of a model of the task ner; tags: a label for each "
                "word, of a model of the task tag"});
   add_rule_options(schema);
+  add_type_options(schema);
   schema
       .optional("error", OptionType::number,
                 share_between(
@@ -107,7 +117,9 @@ Extract::Extract(const Options& options, const StepContext& context)
     : name_(context.name),
       from_(options.text("from").empty() ? context.before : options.text("from")),
       reads_tags_(options.text("labels") == "tags"),
-      rules_(rules_in(options)),
+      type_from_(options.text("type_from")),
+      type_confidence_(options.text("type_confidence")),
+      rules_(typed_rules_in(options)),
       error_(options.has("error") ? std::optional(options.number("error")) : std::nullopt),
       level_(options.number("confidence")),
       threshold_(options.has("threshold") ? options.number("threshold") : 0.0),
@@ -132,7 +144,10 @@ StepFields Extract::fields() const {
   } else {
     fields.reads.push_back(from_ + ".entities");
   }
-  for (const FieldRule& field : rules_.fields) fields.gives.push_back(field.name);
+  for (const std::string& field : {type_from_, type_confidence_})
+    if (!field.empty()) fields.reads.push_back(field);
+  if (has_true_types()) fields.truth.emplace_back(label_field);
+  for (const FieldRule& field : rules_.all.fields) fields.gives.push_back(field.name);
   return fields;
 }
 
@@ -157,11 +172,34 @@ Records::SpanLists Extract::spans_in(const Records& records) const {
   }
 }
 
+std::vector<std::optional<DocumentType>> Extract::types_in(const Records& records) const {
+  std::vector<std::optional<DocumentType>> types(records.size());
+  if (!rules_.has_types()) return types;
+  const Records::Texts& names = records.texts(type_from_);
+  const Records::Numbers confidences =
+      type_confidence_.empty() ? Records::Numbers(records.size(), 1.0) : records.numbers(type_confidence_);
+  for (std::size_t i = 0; i < types.size(); ++i)
+    types[i] = {.name = names[i], .confidence = std::clamp(confidences[i], 0.0, 1.0)};
+  return types;
+}
+
+std::vector<Document> Extract::documents_in(const Records& records) const {
+  const Records::SpanLists spans = spans_in(records);
+  const std::vector<std::optional<DocumentType>> types = types_in(records);
+  std::vector<Document> documents;
+  for (std::size_t i = 0; i < spans.size(); ++i)
+    documents.push_back(document_of(spans[i], rules_.of(types[i]), types[i]));
+  return documents;
+}
+
 std::vector<Document> Extract::truths_in(const Records& records) const {
   const Records::TextLists &words = records.lists(words_field), &tags = records.lists(tags_field);
+  std::vector<std::optional<DocumentType>> types = types_in(records);
   std::vector<Document> truths;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    truths.push_back(document_of(spans_of(words[i], tags[i], {}, ""), rules_));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (has_true_types()) types[i] = {.name = records.texts(label_field)[i]};
+    truths.push_back(document_of(spans_of(words[i], tags[i], {}, ""), rules_.of(types[i]), types[i]));
+  }
   return truths;
 }
 
@@ -169,21 +207,19 @@ std::vector<Document> Extract::truths_in(const Records& records) const {
 
 void Extract::fit(const StepSets& sets) {
   ENCORE_REQUIRE(error_, "a step with a promise is fitted");
-  const Records::SpanLists spans = spans_in(sets.dev);
-  if (spans.empty())
+  const std::vector<Document> documents = documents_in(sets.dev);
+  if (documents.empty())
     throw Error("step \"" + name_ +
                 "\": the development set has no document to fit on: give more data as data.dev, raise "
                 "app.fit, or set threshold instead of error");
   const std::vector<Document> truths = truths_in(sets.dev);
   const Records::TextLists& words = sets.dev.lists(words_field);
   std::vector<decide::Outcome> calibration, bound;
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    const Document document = document_of(spans[i], rules_);
+  for (std::size_t i = 0; i < documents.size(); ++i)
     (calibrates(words[i]) ? calibration : bound)
-        .push_back({.answer = document.confidence(),
-                    .may_answer = failures_of(document, rules_).empty(),
-                    .is_right = is_right(document, truths[i])});
-  }
+        .push_back({.answer = documents[i].confidence(),
+                    .may_answer = failures_of(documents[i], rules_of(documents[i])).empty(),
+                    .is_right = is_right(documents[i], truths[i])});
   const decide::Promise promise{.most = *error_, .confidence = level_};
   const decide::Tested tested = decide::test_answers({.calibration = calibration, .bound = bound}, promise);
   threshold_ = tested.threshold;
@@ -206,10 +242,10 @@ void Extract::fit(const StepSets& sets) {
 }
 
 void Extract::note_labels(const Records& dev) {
-  if (rules_.takes_all_labels()) return;
+  if (rules_.all.takes_all_labels) return;
   const Records::TextLists &words = dev.lists(words_field), &tags = dev.lists(tags_field);
   std::set<std::string> unread, unseen;
-  for (const std::string& label : rules_.labels()) unseen.insert(label);
+  for (const std::string& label : rules_.all.labels()) unseen.insert(label);
   const std::set<std::string> read = unseen;
   for (std::size_t i = 0; i < words.size(); ++i)
     for (const TextSpan& span : spans_of(words[i], tags[i], {}, "")) {
@@ -248,22 +284,22 @@ Records Extract::apply(const Records& records) {
   ENCORE_REQUIRE(is_ready_, "fit() or restore() comes before apply()");
   Records::Texts jsons, bands, shown;
   Records::Numbers confidences;
-  std::vector<Records::Texts> values(rules_.fields.size());
-  for (const std::vector<TextSpan>& spans : spans_in(records)) {
-    const Document document = document_of(spans, rules_);
-    const std::vector<Failure> failures = failures_of(document, rules_);
+  std::vector<Records::Texts> values(rules_.all.fields.size());
+  for (const Document& document : documents_in(records)) {
+    const Rules& rules = rules_of(document);
+    const std::vector<Failure> failures = failures_of(document, rules);
     bands.emplace_back(may_approve(document, failures) ? "answer" : "review");
     confidences.push_back(document.confidence());
-    jsons.push_back(json_of(document, rules_, failures, bands.back()));
+    jsons.push_back(json_of(document, rules, failures, bands.back()));
     shown.push_back(shown_line(document, failures, bands.back()));
     for (std::size_t i = 0; i < values.size(); ++i)
-      values[i].push_back(document.fields[i].found ? document.fields[i].found->value.text : "");
+      values[i].push_back(value_of(document, rules_.all.fields[i].name));
   }
   Records given;
   given.add("json", std::move(jsons));
   given.add("confidence", std::move(confidences));
   given.add(band_field, std::move(bands));
-  for (std::size_t i = 0; i < values.size(); ++i) given.add(rules_.fields[i].name, std::move(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i) given.add(rules_.all.fields[i].name, std::move(values[i]));
   given.add("shown", std::move(shown));
   return given;
 }

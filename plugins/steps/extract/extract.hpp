@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The step "extract": makes typed fields and groups of a document from the labelled words of the step before
-// it, a model of the task `ner` or `tag`. It checks the values, and leaves a document to a person if a check
-// fails or if a value is less probable than a threshold, which the development set may choose for a stated
-// error. extract_plugin.cpp registers it; the worker calls it through AppStep (encore/step.hpp). Experiment
-// files have the names of the options and stored runs the knowledge, so these never change. Read next:
-// extract.cpp, document.hpp, decide/thresholds.hpp.
+// it, a model of the task `ner` or `tag`; the type of the document may decide which fields it has. It checks
+// the values, and leaves a document to a person if a check fails or if a value is less probable than a
+// threshold, which the development set may choose for a stated error. extract_plugin.cpp registers it; the
+// worker calls it through AppStep (encore/step.hpp). Experiment files have the names of the options and
+// stored runs the knowledge, so these never change. Read next: extract.cpp, document.hpp,
+// decide/thresholds.hpp.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@
 #include <encore/step.hpp>
 
 #include "document.hpp"
-#include "rules.hpp"
+#include "document_types.hpp"
 
 namespace encore::extract {
 
@@ -44,17 +45,25 @@ class Extract final : public AppStep {
  private:
   /// Returns the spans that the step before found in each record.
   Records::SpanLists spans_in(const Records& records) const;
+  /// Returns the type of each document as type_from gives it; none if the options name no types.
+  std::vector<std::optional<DocumentType>> types_in(const Records& records) const;
+  /// Returns the documents that the spans and types describe.
+  std::vector<Document> documents_in(const Records& records) const;
   /// Returns the documents that the labels of the records describe, without a model.
   std::vector<Document> truths_in(const Records& records) const;
   /// Adds remarks about labels of the data that are not fields, and about fields without a label in the data.
   void note_labels(const Records& dev);
+  const Rules& rules_of(const Document& document) const { return rules_.of(document.type); }
+  /// Returns whether a step gives the type, so that the data have the true one as the field `label`.
+  bool has_true_types() const { return type_from_.find('.') != std::string::npos; }
   bool may_approve(const Document& document, const std::vector<Failure>& failures) const {
     return failures.empty() && threshold_ && document.confidence() >= *threshold_;
   }
 
   std::string name_, from_;
   bool reads_tags_;  ///< of a model of the task tag; false: the entities of a model of the task ner
-  Rules rules_;
+  std::string type_from_, type_confidence_;  ///< fields with the type and its probability; "": none
+  TypedRules rules_;
   std::optional<double> error_;      ///< promise: at most this share of the approved documents is wrong
   double level_;                     ///< the probability with which the promise holds
   std::optional<double> threshold_;  ///< none: no document is approved

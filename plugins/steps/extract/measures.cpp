@@ -38,6 +38,13 @@ void add_fields(const Document& given, const Document& truth, Statistics& statis
   }
 }
 
+/// Returns the groups of a name; none if documents of this type do not have it.
+std::vector<Group> groups_of(const Document& document, const Rules& rules, const std::string& name) {
+  for (std::size_t g = 0; g < rules.groups.size(); ++g)
+    if (rules.groups[g].name == name) return document.groups[g];
+  return {};
+}
+
 /// Adds the groups of one rule. A true group makes at most one given group right.
 void add_groups(const std::string& name, const std::vector<Group>& given, const std::vector<Group>& truth,
                 Statistics& statistics) {
@@ -79,26 +86,31 @@ std::vector<Measure> Extract::measures() {
                      Better::lower, Reducer::ratio, {"wrong_approved", "approved"}, false),
           measure_of("flagged", "Flagged",
                      "share of the documents whose true values fail a check that are not approved",
-                     Better::higher, Reducer::ratio, {"flagged", "failing"}, false)};
+                     Better::higher, Reducer::ratio, {"flagged", "failing"}, false),
+          measure_of("type_accuracy", "Type", "share of the documents whose type is right", Better::higher,
+                     Reducer::ratio, {"right_types", "typed_documents"}, false)};
 }
 
 void Extract::measure(const Records& records, const Records& given, Statistics& statistics) const {
-  const Records::SpanLists spans = spans_in(records);
-  const std::vector<Document> truths = truths_in(records);
+  const std::vector<Document> documents = documents_in(records), truths = truths_in(records);
   const Records::Texts& bands = given.texts(band_field);
-  for (std::size_t i = 0; i < spans.size(); ++i) {
+  for (std::size_t i = 0; i < documents.size(); ++i) {
     statistics.begin_example();
-    const Document document = document_of(spans[i], rules_);
-    const Document& truth = truths[i];
+    const Document &document = documents[i], &truth = truths[i];
     add_fields(document, truth, statistics);
-    for (std::size_t g = 0; g < rules_.groups.size(); ++g)
-      add_groups(rules_.groups[g].name, document.groups[g], truth.groups[g], statistics);
+    for (const GroupRule& rule : rules_.all.groups)
+      add_groups(rule.name, groups_of(document, rules_of(document), rule.name),
+                 groups_of(truth, rules_of(truth), rule.name), statistics);
     const bool is_all_right = is_right(document, truth), is_approved = bands[i] == "answer";
     statistics.add("documents", 1.0);
     statistics.add("right_documents", is_all_right ? 1.0 : 0.0);
     statistics.add("approved", is_approved ? 1.0 : 0.0);
     if (is_approved) statistics.add("wrong_approved", is_all_right ? 0.0 : 1.0);
-    if (failures_of(truth, rules_).empty()) continue;
+    if (has_true_types()) {
+      statistics.add("typed_documents", 1.0);
+      statistics.add("right_types", document.type->name == truth.type->name ? 1.0 : 0.0);
+    }
+    if (failures_of(truth, rules_of(truth)).empty()) continue;
     statistics.add("failing", 1.0);
     statistics.add("flagged", is_approved ? 0.0 : 1.0);
   }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads the options of the step `extract` that describe a document: fields and groups with their types, names
-// that are required, equations and shapes. extract.cpp calls rules_in() in the constructor of the step, so an
+// that are required, equations and shapes. document_types.cpp calls it in the constructor of the step, so an
 // invalid option is refused before anything starts. Read rules.hpp first.
 #include "rules.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
-#include <set>
+#include <string_view>
 #include <utility>
 
-#include <encore/error.hpp>
 #include <encore/lines.hpp>
 
+#include "equations.hpp"
 #include "letters.hpp"
+#include "rule_text.hpp"
 
 namespace encore::extract {
 namespace {
@@ -22,33 +22,6 @@ namespace {
 /// Names of fields that the step gives itself, or that have a meaning for the host (encore/step.hpp).
 constexpr std::array<std::string_view, 8> own_fields = {"json",  "band",   "confidence", "shown",
                                                         "label", "vector", "texts",      "scope"};
-
-bool is_name(std::string_view text) {
-  return !text.empty() && (is_letter(text.front()) || text.front() == '_') &&
-         std::ranges::all_of(
-             text, [](char letter) { return is_letter(letter) || is_digit(letter) || letter == '_'; });
-}
-
-std::string in_quotes(std::string_view text) {
-  return "\"" + std::string(text) + "\"";
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
-
-/// Returns the words between separators, without white space at their ends.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0;;) {
-    const std::size_t end = text.find(separator, begin);
-    parts.push_back(trimmed(text.substr(begin, end == std::string_view::npos ? end : end - begin)));
-    if (end == std::string_view::npos) return parts;
-    begin = end + 1;
-  }
-}
 
 /// Reads "NAME" or "NAME: TYPE". `entry` is the value of the option, for messages.
 FieldRule field_in(const char* option, std::string_view text, std::string_view entry) {
@@ -98,142 +71,9 @@ std::vector<GroupRule> groups_in(const Options& options) {
   return groups;
 }
 
-void require_different(const char* option, const std::vector<std::string>& names) {
-  std::set<std::string> seen;
-  for (const std::string& name : names)
-    if (!seen.insert(name).second)
-      throw OptionError(option, "invalid " + std::string(option) + ": the name " + in_quotes(name) +
-                                    " stands twice; expected each name once");
-}
-
-/// Returns the names that `required` may have: fields, groups, and GROUP.MEMBER.
-std::vector<std::string> names_with_groups(const Rules& rules) {
-  std::vector<std::string> names = rules.labels();
-  for (const GroupRule& group : rules.groups) names.push_back(group.name);
-  return names;
-}
-
-void require_known(const char* option, const std::string& entry, const std::string& name,
-                   const std::vector<std::string>& names) {
-  if (std::ranges::find(names, name) != names.end()) return;
-  throw OptionError(option,
-                    "invalid " + std::string(option) + " " + in_quotes(entry) + ": unknown field " +
-                        in_quotes(name) + ": " +
-                        (names.empty() ? "expected a field of the options fields or groups, which are empty"
-                                       : "expected one of " + listed(names)));
-}
-
-/// Reads one equation, such as "sum(item.amount) + tax = total".
-class EquationReader {
- public:
-  EquationReader(const Rules& rules, const std::string& text) : rules_(rules), text_(text) {}
-
-  Equation read() {
-    Equation equation{.text = text_, .left = {}, .right = {}};
-    equation_ = &equation;
-    equation.left = side();
-    if (!take('=')) refuse("expected \"=\" between two sides, such as \"sum(item.amount) = total\"");
-    equation.right = side();
-    if (next() != '\0') refuse("expected its end before " + in_quotes(rest()));
-    return equation;
-  }
-
- private:
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw OptionError("equations", "invalid equations " + in_quotes(text_) + ": " + what);
-  }
-  char next() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  bool take(char sign) {
-    if (next() != sign) return false;
-    ++at_;
-    return true;
-  }
-  std::string_view rest() const { return std::string_view(text_).substr(at_); }
-
-  std::vector<Term> side() {
-    std::vector<Term> terms;
-    double sign = take('-') ? -1.0 : 1.0;
-    for (;;) {
-      Term term{.sign = sign, .factors = {factor()}};
-      while (take('*')) term.factors.push_back(factor());
-      terms.push_back(std::move(term));
-      if (take('+'))
-        sign = 1.0;
-      else if (take('-'))
-        sign = -1.0;
-      else
-        return terms;
-    }
-  }
-
-  std::string name() {
-    static_cast<void>(next());
-    const std::size_t begin = at_;
-    const auto is_part = [](char letter) {
-      return is_letter(letter) || is_digit(letter) || letter == '_' || letter == '.';
-    };
-    while (at_ < text_.size() && is_part(text_[at_])) ++at_;
-    return text_.substr(begin, at_ - begin);
-  }
-
-  Factor factor() {
-    const std::string word = name();
-    if (word.empty()) refuse("expected a number, a field, or sum(GROUP.MEMBER) before " + in_quotes(rest()));
-    if (is_digit(word.front())) {
-      double number = 0.0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-      if (error != std::errc() || end != word.data() + word.size())
-        refuse(in_quotes(word) + " is not a number");
-      return {.kind = Factor::Kind::constant, .constant = number};
-    }
-    if (word == "sum" && take('(')) {
-      Factor member = named(name());
-      if (member.kind != Factor::Kind::member || !take(')'))
-        refuse("expected sum(GROUP.MEMBER) with a member of a group");
-      member.kind = Factor::Kind::sum;
-      return member;
-    }
-    const Factor factor = named(word);
-    if (factor.kind != Factor::Kind::member) return factor;
-    if (equation_->is_for_each_group && equation_->group != factor.group)
-      refuse("it has members of two groups: expected one group, or sum(GROUP.MEMBER)");
-    equation_->is_for_each_group = true;
-    equation_->group = factor.group;
-    return factor;
-  }
-
-  Factor named(const std::string& word) {
-    require_known("equations", text_, word, rules_.labels());
-    Factor factor;
-    ValueType type = ValueType::text;
-    for (std::size_t i = 0; i < rules_.fields.size(); ++i)
-      if (rules_.fields[i].name == word) {
-        factor = {.kind = Factor::Kind::field, .field = i};
-        type = rules_.fields[i].type;
-      }
-    for (std::size_t g = 0; g < rules_.groups.size(); ++g)
-      for (std::size_t m = 0; m < rules_.groups[g].members.size(); ++m)
-        if (rules_.groups[g].name + "." + rules_.groups[g].members[m].name == word) {
-          factor = {.kind = Factor::Kind::member, .group = g, .member = m};
-          type = rules_.groups[g].members[m].type;
-        }
-    if (type != ValueType::amount && type != ValueType::number)
-      refuse(in_quotes(word) + " is not a number: give it the type amount or number");
-    return factor;
-  }
-
-  const Rules& rules_;
-  const std::string& text_;
-  std::size_t at_ = 0;
-  Equation* equation_ = nullptr;
-};
-
-std::vector<Shape> shapes_in(const Options& options, const Rules& rules) {
+std::vector<Shape> shapes_in(const std::vector<std::string>& entries, const Rules& rules) {
   std::vector<Shape> shapes;
-  for (const std::string& entry : options.text_list("shapes")) {
+  for (const std::string& entry : entries) {
     const std::size_t colon = entry.find(':');
     const std::string name(trimmed(std::string_view(entry).substr(0, colon)));
     const std::string shape(colon == std::string::npos ? ""
@@ -328,7 +168,27 @@ std::vector<std::string> Rules::labels() const {
   return labels;
 }
 
-Rules rules_in(const Options& options) {
+std::vector<std::string> Rules::names() const {
+  std::vector<std::string> names = labels();
+  for (const GroupRule& group : groups) names.push_back(group.name);
+  return names;
+}
+
+CheckEntries check_entries(const Options& options) {
+  return {.required = options.text_list("required"),
+          .equations = options.text_list("equations"),
+          .shapes = options.text_list("shapes")};
+}
+
+void set_checks(Rules& rules, const CheckEntries& entries) {
+  for (const std::string& name : entries.required) require_known("required", name, name, rules.names());
+  rules.required = entries.required;
+  rules.equations.clear();
+  for (const std::string& text : entries.equations) rules.equations.push_back(read_equation(rules, text));
+  rules.shapes = shapes_in(entries.shapes, rules);
+}
+
+Rules values_in(const Options& options) {
   Rules rules;
   rules.fields = fields_in(options);
   rules.groups = groups_in(options);
@@ -354,14 +214,15 @@ Rules rules_in(const Options& options) {
     throw OptionError("line_mark", "invalid line_mark " + in_quotes(rules.values.line_mark) +
                                        ": expected one word without white space");
   rules.begins_at_first = options.text("group_start") == "first";
-  rules.required = options.text_list("required");
-  for (const std::string& name : rules.required)
-    require_known("required", name, name, names_with_groups(rules));
-  for (const std::string& text : options.text_list("equations"))
-    rules.equations.push_back(EquationReader(rules, text).read());
   rules.tolerance = options.number("tolerance");
-  rules.shapes = shapes_in(options, rules);
   rules.is_one_value = options.text("conflicts") == "fail";
+  rules.takes_all_labels = rules.fields.empty() && rules.groups.empty();
+  return rules;
+}
+
+Rules rules_in(const Options& options) {
+  Rules rules = values_in(options);
+  set_checks(rules, check_entries(options));
   return rules;
 }
 

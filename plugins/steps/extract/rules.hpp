@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a document has by the options of the step `extract`: its fields, its groups of fields that repeat, and
-// the checks of their values. extract.cpp makes the rules from the options, document.cpp finds values by
-// them, and checks.cpp checks the values. Experiment files have the notation, so a change of it must accept
-// what it accepted before. Read next: rules.cpp, values.hpp.
+// the checks of their values. document_types.cpp makes the rules from the options, document.cpp finds values
+// by them, and checks.cpp checks the values. Experiment files have the notation, so a change of it must
+// accept what it accepted before. Read next: document_types.hpp, rules.cpp, values.hpp.
 #pragma once
 
 #include <cstddef>
@@ -63,18 +63,34 @@ struct Rules {
   std::vector<Equation> equations;
   double tolerance = 0.0;
   std::vector<Shape> shapes;
-  bool is_one_value = true;  ///< several values of a field are a failed check
+  bool is_one_value = true;       ///< several values of a field are a failed check
+  bool takes_all_labels = false;  ///< each label of the model is a field, because the options name none
+  /// For documents of an unknown type: the types that the options name. The documents have no field, and the
+  /// check "type" fails.
+  std::vector<std::string> known_types = {};
 
   /// Returns the labels of words that the rules name: of fields, and GROUP.MEMBER.
   std::vector<std::string> labels() const;
-  /// Returns whether each label of the model is a field, because the options name none.
-  bool takes_all_labels() const { return fields.empty() && groups.empty(); }
+  /// Returns the labels, and the names of the groups.
+  std::vector<std::string> names() const;
+};
+
+/// The values of the options `required`, `equations` and `shapes`.
+struct CheckEntries {
+  std::vector<std::string> required, equations, shapes;
 };
 
 /// Adds the options that rules_in() reads.
 void add_rule_options(Schema& schema);
-/// Throws OptionError for an invalid value, which the message names.
+/// Returns the rules of documents without types. Throws OptionError for an invalid value, which the message
+/// names.
 Rules rules_in(const Options& options);
+
+/// Return the parts of rules_in(): the rules without what the entries describe, and the entries.
+Rules values_in(const Options& options);
+CheckEntries check_entries(const Options& options);
+/// Sets what the entries describe. Throws OptionError if an entry is invalid or names an unknown field.
+void set_checks(Rules& rules, const CheckEntries& entries);
 
 /// Returns whether a value has a shape: "#" is a digit, "@" a letter, "+" repeats the sign before it one or
 /// more times, and every other character is itself.

@@ -312,6 +312,49 @@ TEST(Conll, TakesALineForACommentByItsColumns) {
             "a type");
 }
 
+TEST(ConllLabelComment, GivesLabelAndText) {
+  const std::map<std::string, encore::OptionValue> settings = {{"label_comment", std::string("# type =")}};
+  const std::string file =
+      "# type = credit note\nTotal\tO\n9.00\tB-total\n\n\n# type =letter\n\nDear\tO\n# Sir\tO\n-DOCSTART-\n"
+      "# type = letter\nSir\tO\n";
+  const encore::Records records = read(file, settings);
+  EXPECT_EQ(records.lists("words"),
+            (encore::Records::TextLists{{"Total", "9.00"}, {"Dear", "# Sir"}, {"Sir"}}));
+  EXPECT_EQ(records.texts("text"), (Words{"Total 9.00", "Dear # Sir", "Sir"}));
+  EXPECT_EQ(records.texts("label"), (Words{"credit note", "letter", "letter"}));
+  EXPECT_FALSE(read("Total\tO\n", {}).has("label"));
+  const encore::conll::ConllReader reader = make(settings);
+  const std::string written = reader.write(records, encore::FilePart::first);
+  EXPECT_TRUE(written.starts_with("# type = credit note\nTotal\tO\n9.00\tB-total\n\n# type = letter\n"))
+      << written;
+  EXPECT_EQ(read(written, settings).texts("label"), records.texts("label"));
+}
+
+TEST(ConllLabelComment, IsInFrontOfEachSentence) {
+  const std::map<std::string, encore::OptionValue> settings = {{"label_comment", std::string("# type =")}};
+  EXPECT_EQ(
+      refusal("# type = a\nx\tO\n\ny\tO\nz\tO\n", settings),
+      "train.conll:4: the sentence has no label: expected a line \"# type = LABEL\" in front of its first "
+      "row");
+  EXPECT_EQ(refusal("# type =\nx\tO\n", settings),
+            "train.conll:1: the label of the sentence is empty: expected it behind \"# type =\"");
+  EXPECT_EQ(
+      refusal("# type = a\nx\tO\n# type = b\ny\tO\n", settings),
+      "train.conll:3: the label of a sentence stands behind its first row: expected it in front, behind an "
+      "empty line");
+  EXPECT_EQ(refusal("# type = a\n# type = b\nx\tO\n", settings),
+            "train.conll:2: the sentence has a second label: expected one");
+  EXPECT_EQ(
+      refusal("x\tO\n", {{"label_comment", std::string(" ")}}),
+      "label_comment has no character but white space: expected the beginning of a line, such as \"# type "
+      "=\"");
+  std::map<std::string, encore::OptionValue> skipping = settings;
+  skipping["bad_rows"] = std::string("skip");
+  const encore::Records kept = read("x\tO\n\n# type = a\ny\tO\n", skipping);
+  EXPECT_EQ(kept.texts("label"), Words{"a"});
+  EXPECT_EQ(kept.lists("words"), (encore::Records::TextLists{{"y"}}));
+}
+
 TEST(Conll, NamesTheSchemesThatMarkEnds) {
   const Dataset second = parse("Mara I-PER\nHolm E-PER\nTove E-PER\nin O\nOslo E-LOC\nBern E-LOC\n");
   EXPECT_EQ(second.scheme, TagScheme::ioe2);

@@ -311,6 +311,22 @@ TEST(QuestionFilesOf, TokensThatBeginAsCommentsDoAreKeptInAnyFile) {
     EXPECT_EQ(questions_of(*reader, text).lists("words"), words) << text;
 }
 
+TEST(QuestionFilesOf, LabelsOfSentencesAreIgnored) {
+  const auto reader = make<conll::ConllReader>({{"label_comment", std::string("# type =")}});
+  for (const char* text :
+       {"# type = a\nI\nam\n\n# type =\nso\n", "I\nam\n\nso\n", "I\tO\nam\tx\n\nso\tO\n"}) {
+    EXPECT_EQ(questions_of(*reader, text).lists("words"), (Records::TextLists{{"I", "am"}, {"so"}})) << text;
+    EXPECT_EQ(questions_of(*reader, text).texts("text"), (Records::Texts{"I am", "so"})) << text;
+    EXPECT_FALSE(questions_of(*reader, text).has("label"));
+  }
+  EXPECT_EQ(answered(*reader, "# type = a\nI\n", one_field("tags", Records::TextLists{{"B-x"}})),
+            "# type = a\nI\tB-x\n");
+  EXPECT_EQ(
+      message_of<Error>([&] { answered(*reader, "I\n", one_field("label", Records::Texts{"a"})); }),
+      "a.txt: a CoNLL file has a column for the labels of words only, and the answers have none: use --json "
+      "with a text in each line");
+}
+
 TEST(QuestionFilesOf, OtherColumnsAreRefusedWithWhatToDo) {
   const auto words = make<conll::ConllReader>();
   EXPECT_EQ(refusal(*words, "Anna lives in Lund .\nIt rains .\n"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the documents of the step `extract` (plugins/steps/extract/document.hpp): which span gives the value
-// of a field, where a group begins, spans of labelled words with their offsets, the checks, what counts as
-// right, and the JSON. Read next: extract_test.cpp, which tests the step.
+// of a field, where a group begins, spans of labelled words with their offsets, the checks, the rules of each
+// type, what counts as right, and the JSON. Read next: extract_test.cpp, which tests the step.
 #include "extract/document.hpp"
 
 #include <gtest/gtest.h>
@@ -127,7 +127,7 @@ TEST(Documents, AreInTheOrderOfTheDocument) {
 
 TEST(Documents, TakeEachLabelAsAFieldIfNoneIsNamed) {
   const Rules rules = rules_with({});
-  EXPECT_TRUE(rules.takes_all_labels());
+  EXPECT_TRUE(rules.takes_all_labels);
   const Document document = document_of(spans({{"b", "x"}, {"a", "y  z"}, {"b", "w"}}), rules);
   ASSERT_EQ(document.fields.size(), 2U);
   EXPECT_EQ(document.fields[0].rule.name, "a");
@@ -294,6 +294,127 @@ TEST(JsonOfADocument, HasThePartsOfAQuantity) {
   EXPECT_FALSE(json["fields"]["size"].contains("unit"));
   EXPECT_EQ(json["fields"]["size"]["value"], "3 feet");
   EXPECT_EQ(json["fields"]["due"]["value"], "2024-03-01");
+}
+
+/// Returns the settings of bills and reminders, with changes.
+std::map<std::string, OptionValue> mail_settings(std::map<std::string, OptionValue> settings = {}) {
+  settings.insert(
+      {"fields", Names{"number", "total: amount", "open: amount", "fee: amount", "claim: amount"}});
+  settings.insert({"groups", Names{"item: name, amount: amount"}});
+  settings.insert({"type_from", "kind.label"});
+  settings.insert({"types", Names{"bill: number, total, item", "reminder: number, open, fee, claim"}});
+  return settings;
+}
+
+TypedRules mail_rules(const std::map<std::string, OptionValue>& settings = {}) {
+  Schema schema;
+  add_rule_options(schema);
+  add_type_options(schema);
+  Options options;
+  for (const Option& option : schema.options()) options.set_default(option.name, *option.fallback);
+  for (const auto& [name, value] : mail_settings(settings)) options.set(name, value);
+  return typed_rules_in(options);
+}
+
+TEST(DocumentTypes, HaveTheirFieldsAndChecks) {
+  const TypedRules rules = mail_rules({{"required", Names{"number", "total", "reminder: fee"}},
+                                       {"equations", Names{"sum(item.amount) = total", "open + fee = claim"}},
+                                       {"shapes", Names{"number: ##", "total: #.##"}}});
+  const auto names = [](const Rules& of_type) {
+    Names all = of_type.required;
+    for (const Equation& equation : of_type.equations) all.push_back(equation.text);
+    for (const Shape& shape : of_type.shapes) all.push_back(shape.name);
+    return all;
+  };
+  const Rules &bill = rules.of(DocumentType{.name = "bill"}),
+              &reminder = rules.of(DocumentType{.name = "reminder"});
+  EXPECT_EQ(bill.labels(), (Names{"number", "total", "item.name", "item.amount"}));
+  EXPECT_EQ(reminder.labels(), (Names{"number", "open", "fee", "claim"}));
+  EXPECT_EQ(names(bill), (Names{"number", "total", "sum(item.amount) = total", "number", "total"}));
+  EXPECT_EQ(names(reminder), (Names{"number", "fee", "open + fee = claim", "number"}));
+  EXPECT_EQ(
+      failures(spans({{"number", "12"}, {"total", "3.00"}, {"item.amount", "2.00"}, {"claim", "9"}}), bill),
+      Names{"sum(item.amount) = total: 2 is not 3"});
+  EXPECT_EQ(
+      failures(spans({{"number", "12"}, {"total", "3.00"}, {"open", "1"}, {"fee", "1"}, {"claim", "3"}}),
+               reminder),
+      Names{"open + fee = claim: 2 is not 3"});
+}
+
+TEST(DocumentTypes, LeaveDocumentsOfOtherTypesEmpty) {
+  const TypedRules rules = mail_rules();
+  const auto failures_with = [&](const char* name) {
+    const DocumentType type{.name = name, .confidence = 0.5};
+    const Document document = document_of(spans({{"number", "12"}}), rules.of(type), type);
+    EXPECT_TRUE(document.fields.empty());
+    const std::vector<Failure> failed = failures_of(document, rules.of(type));
+    EXPECT_EQ(failed.size(), 1U);
+    return failed[0].check + ": " + failed[0].reason;
+  };
+  EXPECT_EQ(failures_with("leaflet"), "type: \"leaflet\" is not one of the types bill, reminder");
+  EXPECT_EQ(failures_with(""), "type: the document has no type: expected one of bill, reminder");
+}
+
+TEST(DocumentTypes, CountLikeAValue) {
+  const TypedRules rules = mail_rules();
+  const auto document = [&](const char* name, double confidence, const std::vector<TextSpan>& found) {
+    const DocumentType type{.name = name, .confidence = confidence};
+    return document_of(found, rules.of(type), type);
+  };
+  const std::vector<TextSpan> found = spans({{"number@0.8", "12"}});
+  EXPECT_EQ(document("bill", 0.9, found).confidence(), 0.8);
+  EXPECT_EQ(document("bill", 0.7, found).confidence(), 0.7);
+  EXPECT_EQ(document("bill", 0.7, {}).confidence(), 0.0) << "there is no value";
+  EXPECT_TRUE(is_right(document("bill", 0.9, found), document("bill", 1.0, found)));
+  EXPECT_FALSE(is_right(document("reminder", 0.9, found), document("bill", 1.0, found)));
+  const Json json =
+      Json::parse(json_of(document("bill", 0.9, found), rules.of(DocumentType{.name = "bill"}), {}, ""));
+  EXPECT_EQ(json["type"], Json({{"value", "bill"}, {"confidence", 0.9}}));
+  EXPECT_FALSE(json["fields"].contains("claim"));
+}
+
+TEST(DocumentTypes, RefuseInvalidOptions) {
+  const auto refusal = [](const char* option, const OptionValue& value) {
+    return test::refusal([&] { mail_rules({{option, value}}); });
+  };
+  EXPECT_EQ(refusal("types", Names{"bill"}),
+            "invalid types \"bill\": expected the name of a type and its fields and groups, such as \"bill: "
+            "number, total, item\"");
+  EXPECT_EQ(refusal("types", Names{"bill: number, totl"}),
+            "invalid types \"bill: number, totl\": unknown field \"totl\": expected one of number, total, "
+            "open, fee, "
+            "claim, item");
+  EXPECT_EQ(refusal("types", Names{"bill: number, number"}),
+            "invalid types: the name \"number\" stands twice; expected each name once");
+  EXPECT_EQ(refusal("types", Names{"bill: number", "bill: total"}),
+            "invalid types: the name \"bill\" stands twice; expected each name once");
+  EXPECT_EQ(refusal("types", Names{"bill: number, total, item, open, fee"}),
+            "no type has \"claim\", which is in fields or groups: add it to an entry of types, or remove it");
+  EXPECT_EQ(
+      refusal("required", Names{"bil: total"}),
+      "invalid required \"bil: total\": unknown type \"bil\": expected one of bill, reminder in front of "
+      "\":\"");
+  EXPECT_EQ(
+      refusal("required", Names{"bill: claim"}),
+      "invalid required \"bill: claim\": the type \"bill\" does not have \"claim\": add it to this entry of "
+      "types, or remove it here");
+  EXPECT_EQ(
+      refusal("equations", Names{"reminder: total = claim"}),
+      "invalid equations \"reminder: total = claim\": the type \"reminder\" does not have \"total\": add it "
+      "to this entry of types, or remove it here");
+  EXPECT_EQ(refusal("type_from", OptionValue(std::string())),
+            "types needs type_from, the field with the type of each document: set it, such as type_from = "
+            "\"kind.label\"");
+  EXPECT_EQ(
+      refusal("types", Names{}),
+      "type_from needs types, what the documents of each type have: set it, such as types = [\"bill: number, "
+      "total\", \"letter: number\"]");
+  EXPECT_EQ(test::refusal([] {
+              mail_rules({{"types", Names{}},
+                          {"type_from", std::string()},
+                          {"type_confidence", std::string("kind.score")}});
+            }),
+            "type_confidence needs types and type_from: set them, or remove it");
 }
 
 TEST(RulesOfADocument, RefuseInvalidOptions) {

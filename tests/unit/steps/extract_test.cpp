@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the step `extract` (plugins/steps/extract/extract.hpp): which fields it reads and gives, bands, the
 // threshold that a promise chooses, knowledge that is stored and read back, answers to a record alone,
-// measures, and refusals. Read next: extract_document_test.cpp.
+// measures, types of documents, and refusals. Read next: extract_document_test.cpp.
 #include "extract/extract.hpp"
 
 #include <gtest/gtest.h>
@@ -264,6 +264,136 @@ TEST(ExtractStep, MeasuresGroups) {
   const std::map<std::string, double> values = values_of(statistics);
   EXPECT_DOUBLE_EQ(values.at("group_f1"), 2.0 * 1.0 / (2.0 + 3.0));
   EXPECT_DOUBLE_EQ(values.at("documents"), 0.0);
+}
+
+/// A document with its true type and the type that a step gives, and one field of each of two types.
+struct TypedSample {
+  std::string type, given_type;
+  double type_score = 0.9;
+};
+
+/// Every document has a total and a claim by its words; its type says which of them counts.
+Records typed_records(const std::vector<TypedSample>& samples) {
+  Records::TextLists words, tags;
+  Records::Texts texts, labels, given;
+  Records::SpanLists entities;
+  Records::Numbers scores;
+  for (const TypedSample& sample : samples) {
+    words.push_back({"5.00", "7.00"});
+    tags.push_back({"B-total", "B-claim"});
+    texts.emplace_back("5.00 7.00");
+    entities.push_back(
+        {{.label = "total", .text = "5.00", .start = 0, .end = 4, .score = 0.8, .least_score = 0.8},
+         {.label = "claim", .text = "7.00", .start = 5, .end = 9, .score = 0.7, .least_score = 0.7}});
+    labels.push_back(sample.type);
+    given.push_back(sample.given_type);
+    scores.push_back(sample.type_score);
+  }
+  Records records;
+  records.add("words", words);
+  records.add("tags", tags);
+  records.add("label", labels);
+  records.add("read.text", texts);
+  records.add("read.entities", entities);
+  records.add("kind.label", given);
+  records.add("kind.score", scores);
+  return records;
+}
+
+Extract typed_step(std::map<std::string, OptionValue> settings = {}) {
+  settings.insert({"fields", Names{"total: amount", "claim: amount"}});
+  settings.insert({"types", Names{"bill: total", "reminder: claim"}});
+  settings.insert({"type_from", std::string("kind.label")});
+  settings.insert({"type_confidence", std::string("kind.score")});
+  return {test::step_options<Extract>(settings), {.name = "extract", .before = "read"}};
+}
+
+TEST(ExtractStepWithTypes, TakesTheFieldsOfTheType) {
+  Extract extract = typed_step();
+  EXPECT_EQ(extract.fields().reads,
+            (Names{"words", "read.text", "read.entities", "kind.label", "kind.score"}));
+  EXPECT_EQ(extract.fields().truth, (Names{"tags", "label"}));
+  EXPECT_EQ(extract.fields().gives, (Names{"json", "confidence", "band", "total", "claim"}));
+  const Records given =
+      extract.apply(typed_records({{.type = {}, .given_type = "bill"},
+                                   {.type = {}, .given_type = "reminder", .type_score = 0.6},
+                                   {.type = {}, .given_type = "leaflet"},
+                                   {.type = {}, .given_type = ""}}));
+  EXPECT_EQ(given.texts("total"), (Names{"5.00", "", "", ""}));
+  EXPECT_EQ(given.texts("claim"), (Names{"", "7.00", "", ""}));
+  EXPECT_EQ(given.texts("band"), (Names{"answer", "answer", "review", "review"}));
+  EXPECT_EQ(given.numbers("confidence"), (Records::Numbers{0.8, 0.6, 0.0, 0.0}));
+  EXPECT_EQ(given.texts("shown")[0], "answer bill: total 5.00 (80.0 %)");
+  EXPECT_EQ(given.texts("shown")[2],
+            "review leaflet: no field (0.0 %); type: \"leaflet\" is not one of the types bill, reminder");
+  EXPECT_EQ(
+      given.texts("shown")[3],
+      "review no type: no field (0.0 %); type: the document has no type: expected one of bill, reminder");
+}
+
+TEST(ExtractStepWithTypes, MeasuresTypesAndTheFieldsOfTheTrueType) {
+  Extract extract = typed_step();
+  const Records records = typed_records({{.type = "bill", .given_type = "bill"},
+                                         {.type = "bill", .given_type = "reminder"},
+                                         {.type = "reminder", .given_type = "reminder"},
+                                         {.type = "leaflet", .given_type = "leaflet"},
+                                         {.type = "leaflet", .given_type = "bill"}});
+  Statistics statistics;
+  extract.measure(records, extract.apply(records), statistics);
+  const std::map<std::string, double> values = values_of(statistics);
+  EXPECT_DOUBLE_EQ(values.at("type_accuracy"), 0.6);
+  EXPECT_DOUBLE_EQ(values.at("precision"), 2.0 / 4.0);
+  EXPECT_DOUBLE_EQ(values.at("recall"), 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(values.at("f1/total"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("documents"), 0.6) << "a leaflet is right if it has no field";
+  EXPECT_DOUBLE_EQ(values.at("approved"), 0.8);
+  EXPECT_DOUBLE_EQ(values.at("error"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("flagged"), 0.5) << "one of the two leaflets was taken for a bill";
+}
+
+TEST(ExtractStepWithTypes, TakesATypeOfTheDataAsTrue) {
+  Extract extract = typed_step({{"type_from", std::string("label")}, {"type_confidence", std::string()}});
+  EXPECT_EQ(extract.fields().reads, (Names{"words", "read.text", "read.entities", "label"}));
+  EXPECT_EQ(extract.fields().truth, Names{"tags"});
+  const Records records = typed_records({{.type = "bill", .given_type = "reminder"}});
+  const Records given = extract.apply(records);
+  EXPECT_EQ(given.texts("total"), Names{"5.00"});
+  EXPECT_EQ(given.numbers("confidence"), Records::Numbers{0.8});
+  Statistics statistics;
+  extract.measure(records, given, statistics);
+  EXPECT_DOUBLE_EQ(values_of(statistics).at("f1"), 1.0);
+  EXPECT_FALSE(values_of(statistics).contains("type_accuracy"));
+}
+
+/// The promise covers the type: documents whose type is wrong with a low probability are left to a person.
+TEST(ExtractStepWithTypes, ChoosesAThresholdThatCoversTheType) {
+  const auto samples = [](std::size_t count) {
+    std::vector<TypedSample> all;
+    for (std::size_t i = 0; i < count; ++i)
+      all.push_back({.type = "bill",
+                     .given_type = i % 4 == 0 ? "reminder" : "bill",
+                     .type_score = i % 4 == 0 ? 0.55 : 0.99});
+    return all;
+  };
+  const auto with_own_words = [&](std::size_t count) {
+    const Records equal = typed_records(samples(count));
+    Records records;
+    for (const Records::Field& field : equal.fields())
+      if (field.name != "words") records.add(field.name, field.values);
+    Records::TextLists words;
+    for (std::size_t i = 0; i < count; ++i) words.push_back({"5.00", "7.0" + std::to_string(i)});
+    records.add("words", words);
+    return records;
+  };
+  Extract extract = typed_step({{"error", 0.05}});
+  const Records dev = with_own_words(600);
+  extract.fit({.dev = dev});
+  const Records given = extract.apply(dev);
+  for (std::size_t i = 0; i < given.size(); ++i)
+    EXPECT_EQ(given.texts("band")[i], i % 4 == 0 ? "review" : "answer") << i;
+  Extract again = typed_step({{"error", 0.05}});
+  again.restore(extract.knowledge());
+  EXPECT_EQ(again.apply(dev).texts("json"), given.texts("json"));
 }
 
 TEST(ExtractStep, RefusesWhatItCannotUse) {
