@@ -69,6 +69,17 @@ else()
                  "need it; Debian's package is libsentencepiece-dev.")
 endif()
 
+# RE2 has the regular expressions of the step "match", in a time that is linear in the text.
+pkg_check_modules(re2 QUIET IMPORTED_TARGET re2)
+option(ENCORE_RE2 "Build the step match if RE2 is there" ON)
+if(ENCORE_RE2 AND TARGET PkgConfig::re2)
+  add_library(encore_re2 INTERFACE)
+  target_link_libraries(encore_re2 INTERFACE PkgConfig::re2)
+else()
+  message(NOTICE "The step match is left out, because RE2 is missing or switched off. Applications need it for regular "
+                 "expressions; Debian's package is libre2-dev.")
+endif()
+
 # MPI, for ranks that train one run together. Only its C interface is used.
 option(ENCORE_MPI "Train with several ranks (exp run --ranks) if MPI is there" ON)
 set(mpi_state off)

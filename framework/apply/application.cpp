@@ -189,6 +189,9 @@ Application::Application(record::Specification specification, const std::filesys
     for (const std::string& name : of_step.truth)
       if (step_of(name).empty()) add_once(fields_.truth, name);
   }
+  std::erase_if(fields_.truth, [this](const std::string& name) {
+    return std::ranges::find(fields_.structure, name) != fields_.structure.end();
+  });
   for (const Part& part : parts_)
     if (asks_about_records(part))
       for (const std::string& name : part.model->fields().optional)

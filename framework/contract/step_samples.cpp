@@ -382,7 +382,7 @@ StepTrial::StepTrial(const Offer& offer, const CheckData& data, const Options& o
     if (others == OtherFields::all)
       for (const char* name : {"label", "score", "scores", vector_field})
         names.push_back(std::string(step_before) + "." + name);
-    const bool has_word_labels = reads_word_labels(fields.reads);
+    const bool has_word_labels = reads_word_labels(names);
     for (const std::string& name : names) {
       if (behind_step(name).empty() || all.has(name)) continue;
       std::optional<Records::Values> of_words;

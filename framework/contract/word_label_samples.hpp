@@ -12,8 +12,8 @@
 
 namespace encore::contract {
 
-/// Returns whether a step that reads these fields reads words and their labels ("words" and "before.tags" or
-/// "before.entities").
+/// Returns whether a step with these fields, read or of truth, works on words and their labels ("words" and
+/// "before.tags" or "before.entities").
 bool reads_word_labels(const std::vector<std::string>& fields);
 
 /// Returns the values of one field for the words of the records, or nothing for another field. About 90 % of

@@ -5,6 +5,7 @@
 // check that never fails proves nothing.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -25,15 +26,18 @@ namespace {
 
 class Shipped : public ::testing::TestWithParam<Kind> {};
 
-/// Returns the types of this kind. A step that searches gets documents in the folder, and one that orders
-/// hits a class of the suite's model, as an author gives them with -S.
+/// Returns the types of this kind. A step that searches gets documents in the folder, one that orders hits a
+/// class of the suite's model, and one that matches an expression, as an author gives them with -S.
 std::vector<Offer> shipped(const plugin_host::Registry& registry, Kind kind, const TemporaryFolder& folder) {
   std::vector<Offer> offers = registry.all(kind);
   if (kind != Kind::step) return offers;
   const std::filesystem::path file = folder / "documents.tsv";
   std::ofstream(file) << "d1\thow to pay\nd2\twhere a parcel is\nd3\ta question about an order\n";
-  return contract::with_settings(std::move(offers),
-                                 {"step.documents=\"" + file.string() + "\"", "step.label=\"b\""});
+  std::vector<std::string> settings = {"step.documents=\"" + file.string() + "\"", "step.label=\"b\""};
+  const auto matches = [](const Offer& offer) { return offer.options.find("expressions") != nullptr; };
+  if (std::ranges::any_of(offers, matches))  // only where RE2 is installed
+    settings.emplace_back("step.expressions=['(?P<word>[a-z]+)']");
+  return contract::with_settings(std::move(offers), settings);
 }
 
 TEST_P(Shipped, PassesTheSuite) {

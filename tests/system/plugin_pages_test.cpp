@@ -195,13 +195,14 @@ std::map<std::string, std::string> pages() {
 
 /// Whether this build has all plugins that ship, so that its pages are those of docs/.
 bool has_all() {
-#ifdef ENCORE_HAVE_SENTENCEPIECE
+#if defined(ENCORE_HAVE_SENTENCEPIECE) && defined(ENCORE_HAVE_RE2)
   return true;
 #else
   return false;
 #endif
 }
-constexpr const char* left_out = "SentencePiece was not there, so the tokenizer unigram is left out";
+constexpr const char* left_out =
+    "SentencePiece or RE2 was not there, so the tokenizer unigram or the step match is left out";
 
 void write(const std::map<std::string, std::string>& current) {
   fs::remove_all(folder);

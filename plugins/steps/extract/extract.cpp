@@ -57,6 +57,23 @@ OptionRule share_between(std::string help) {
   throw Error("the stored threshold is damaged: remove the run and run the application again");
 }
 
+double probability_of(const TextSpan& span) {
+  return span.least_score.value_or(span.score.value_or(1.0));
+}
+
+/// Adds a span of another step. Of spans with one label that overlap, only the most probable stays; of
+/// equally probable ones the earlier step's.
+void add_span(const TextSpan& span, std::vector<TextSpan>& spans) {
+  const auto overlaps = [&](const TextSpan& other) {
+    return other.label == span.label && other.start < span.end && span.start < other.end;
+  };
+  const auto is_better = [&](const TextSpan& other) { return probability_of(other) >= probability_of(span); };
+  for (const TextSpan& other : spans)
+    if (overlaps(other) && is_better(other)) return;
+  std::erase_if(spans, overlaps);
+  spans.push_back(span);
+}
+
 std::string shown_line(const Document& document, const std::vector<Failure>& failures,
                        const std::string& band) {
   std::string line;
@@ -95,6 +112,11 @@ Schema Extract::options() {
           {.help =
                "what that step gives. entities: the spans of a model of the task ner; tags: a label for each "
                "word, of a model of the task tag"});
+  schema.text_list(
+      "also_from", {},
+      {.help = "other steps whose entities count too, such as [\"match\"] for a step of regular "
+               "expressions. Of spans with one label that overlap, the most probable counts; a span "
+               "without a probability is certain"});
   add_rule_options(schema);
   add_type_options(schema);
   schema
@@ -116,6 +138,7 @@ Schema Extract::options() {
 Extract::Extract(const Options& options, const StepContext& context)
     : name_(context.name),
       from_(options.text("from").empty() ? context.before : options.text("from")),
+      also_from_(options.text_list("also_from")),
       reads_tags_(options.text("labels") == "tags"),
       type_from_(options.text("type_from")),
       type_confidence_(options.text("type_confidence")),
@@ -135,8 +158,9 @@ Extract::Extract(const Options& options, const StepContext& context)
 }
 
 StepFields Extract::fields() const {
-  StepFields fields{
-      .reads = {words_field}, .truth = {tags_field}, .gives = {"json", "confidence", band_field}};
+  StepFields fields{.reads = {}, .truth = {}, .gives = {"json", "confidence", band_field}};
+  (reads_tags_ ? fields.reads : fields.truth).emplace_back(words_field);
+  fields.truth.emplace_back(tags_field);
   fields.reads.push_back(from_ + ".text");
   if (reads_tags_) {
     fields.reads.push_back(from_ + ".tags");
@@ -144,6 +168,8 @@ StepFields Extract::fields() const {
   } else {
     fields.reads.push_back(from_ + ".entities");
   }
+  for (const std::string& step : also_from_)
+    for (const char* field : {".text", ".entities"}) fields.reads.push_back(step + field);
   for (const std::string& field : {type_from_, type_confidence_})
     if (!field.empty()) fields.reads.push_back(field);
   if (has_true_types()) fields.truth.emplace_back(label_field);
@@ -154,6 +180,23 @@ StepFields Extract::fields() const {
 // --- records to documents ---
 
 Records::SpanLists Extract::spans_in(const Records& records) const {
+  Records::SpanLists spans = spans_of_model(records);
+  for (const std::string& step : also_from_) {
+    const Records::Texts &texts = records.texts(from_ + ".text"), &others = records.texts(step + ".text");
+    const Records::SpanLists& more = records.spans(step + ".entities");
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      if (texts[i] != others[i])
+        throw Error("step \"" + name_ + "\": the steps \"" + from_ + "\" and \"" + step +
+                    "\" read different text, so the places of their spans do not fit together: expected one "
+                    "text, such as the field " +
+                    from_ + ".text for both");
+      for (const TextSpan& span : more[i]) add_span(span, spans[i]);
+    }
+  }
+  return spans;
+}
+
+Records::SpanLists Extract::spans_of_model(const Records& records) const {
   try {
     if (!reads_tags_) return records.spans(from_ + ".entities");
     const Records::TextLists &words = records.lists(words_field), &tags = records.lists(from_ + ".tags");

@@ -43,8 +43,10 @@ class Extract final : public AppStep {
   void measure(const Records& records, const Records& given, Statistics& statistics) const override;
 
  private:
-  /// Returns the spans that the step before found in each record.
+  /// Returns the spans that the steps before found in each record.
   Records::SpanLists spans_in(const Records& records) const;
+  /// Returns the spans of the step `from`.
+  Records::SpanLists spans_of_model(const Records& records) const;
   /// Returns the type of each document as type_from gives it; none if the options name no types.
   std::vector<std::optional<DocumentType>> types_in(const Records& records) const;
   /// Returns the documents that the spans and types describe.
@@ -61,6 +63,7 @@ class Extract final : public AppStep {
   }
 
   std::string name_, from_;
+  std::vector<std::string> also_from_;  ///< other steps whose entities are read
   bool reads_tags_;  ///< of a model of the task tag; false: the entities of a model of the task ner
   std::string type_from_, type_confidence_;  ///< fields with the type and its probability; "": none
   TypedRules rules_;

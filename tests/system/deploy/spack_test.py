@@ -23,7 +23,7 @@ problems = []
 RECIPE = "deploy/spack/spack_repo/encore/packages/encore/package.py"
 # Packages of Spack for what CMake looks for, by the name in cmake/.
 PACKAGE_OF = {"OpenSSL": "openssl", "SQLite3": "sqlite", "Boost": "boost", "nlohmann_json": "nlohmann-json", "PkgConfig": "pkgconfig",
-              "libutf8proc": "utf8proc", "libzstd": "zstd", "toml++/toml.h": "tomlplusplus", "sentencepiece": "sentencepiece",
+              "libutf8proc": "utf8proc", "libzstd": "zstd", "toml++/toml.h": "tomlplusplus", "sentencepiece": "sentencepiece", "re2": "re2",
               "oneapi/dnnl/dnnl.hpp": "onednn", "MPI": "mpi", "GTest": "googletest", "Python3": "python", "KokkosKernels": "kokkos-kernels"}
 NOT_PACKAGES = {"Threads", "OpenMP", "Kokkos"}   # of the compiler; tested by itself
 # For contributors, for packages (cmake/package.sh), and module files, which Spack writes itself.
@@ -159,7 +159,7 @@ def check_libraries(tree, recipe):
     expect(Version(kokkos.oldest)[:2] == Version(oldest) and "@" + kokkos.oldest + ":4 " in kokkos.spec, f"Kokkos must be {oldest} or a later 4.x")
     minimum = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", open(os.path.join(tree, "CMakeLists.txt"), encoding="utf-8").read()).group(1)
     expect(by_name["cmake"].oldest == minimum, f"the tree needs CMake {minimum}")
-    optional = {"onednn": "+onednn", "sentencepiece": "+sentencepiece", "mpi": "+mpi"}
+    optional = {"onednn": "+onednn", "sentencepiece": "+sentencepiece", "re2": "+re2", "mpi": "+mpi"}
     for package, condition in optional.items():
         expect(by_name.get(package, next(each for each in recipe.dependencies if each.name == package)).when == condition,
                f"{package} must depend on {condition}")
@@ -176,7 +176,7 @@ def check_options(tree, package, recipe):
     known |= set(re.findall(r"find_program\((ENCORE_\w+)", text))
     backends = set(re.search(r"STRINGS ([A-Z ]+)\)", text).group(1).split())
     seen = {}
-    common = {"mpi": True, "sentencepiece": True, "library": True}
+    common = {"mpi": True, "sentencepiece": True, "re2": True, "library": True}
     for backend, variants in {"OPENMP": {"onednn": True, "float16": False}, "CUDA": {"cuda": True, "cuda_arch": ("90",), "float16": True},
                               "HIP": {"rocm": True, "amdgpu_target": ("gfx90a",), "float16": False}}.items():
         self = package()
@@ -216,7 +216,7 @@ def check_configuration(tree, build, package, work):
         print("not configured: this build has the Kokkos of a site")
         return
     self = package()
-    self.spec = Spec({"mpi": False, "sentencepiece": False, "library": True, "onednn": False, "float16": False}, kokkos)
+    self.spec = Spec({"mpi": False, "sentencepiece": False, "re2": False, "library": True, "onednn": False, "float16": False}, kokkos)
     done = subprocess.run(["cmake", "-G", "Ninja", "-S", tree, "-B", os.path.join(work, "configured"), *self.cmake_args()],
                           text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     expect(done.returncode == 0, f"CMake refuses the arguments of the recipe:\n{done.stdout}")

@@ -90,8 +90,8 @@ std::vector<Sample> many(std::size_t count) {
 
 TEST(ExtractStep, ReadsLabelsOfWordsAndGivesFields) {
   const Extract entities = step();
-  EXPECT_EQ(entities.fields().reads, (Names{"words", "read.text", "read.entities"}));
-  EXPECT_EQ(entities.fields().truth, Names{"tags"});
+  EXPECT_EQ(entities.fields().reads, (Names{"read.text", "read.entities"}));
+  EXPECT_EQ(entities.fields().truth, (Names{"words", "tags"})) << "requests need no words";
   EXPECT_EQ(entities.fields().gives, (Names{"json", "confidence", "band", "total", "date"}));
   EXPECT_EQ(step({{"labels", "tags"}, {"from", "words"}}).fields().reads,
             (Names{"words", "words.text", "words.tags", "words.score"}));
@@ -266,6 +266,52 @@ TEST(ExtractStep, MeasuresGroups) {
   EXPECT_DOUBLE_EQ(values.at("documents"), 0.0);
 }
 
+/// Returns records of one text with the spans of the steps "read" and "match".
+Records records_with_match(const std::vector<TextSpan>& read, const std::vector<TextSpan>& matched,
+                           const std::string& text_of_match = "Total 3.00 on 1/2/2020") {
+  Records records;
+  records.add("read.text", Names{"Total 3.00 on 1/2/2020"});
+  records.add("read.entities", Records::SpanLists{read});
+  records.add("match.text", Names{text_of_match});
+  records.add("match.entities", Records::SpanLists{matched});
+  return records;
+}
+
+TEST(ExtractStep, ReadsSpansOfSeveralSteps) {
+  Extract extract = step({{"also_from", Names{"match"}}});
+  EXPECT_EQ(extract.fields().reads, (Names{"read.text", "read.entities", "match.text", "match.entities"}));
+  const auto span = [](const char* label, const char* text, std::int64_t start, std::optional<double> score) {
+    return TextSpan{.label = label,
+                    .text = text,
+                    .start = start,
+                    .end = start + static_cast<std::int64_t>(std::string_view(text).size()),
+                    .score = score,
+                    .least_score = score};
+  };
+  const auto shown = [&](const std::vector<TextSpan>& read, const std::vector<TextSpan>& matched) {
+    return extract.apply(records_with_match(read, matched)).texts("shown")[0];
+  };
+  EXPECT_EQ(shown({span("total", "3.00", 6, 0.8)}, {span("date", "1/2/2020", 14, std::nullopt)}),
+            "answer total 3.00, date 2020-02-01 (80.0 %)");
+  EXPECT_EQ(shown({span("total", "3.00", 6, 0.8)}, {span("total", "Total 3.00", 0, std::nullopt)}),
+            "review total Total 3.00 (100.0 %); format total: \"Total 3.00\": \"Total\" is not a currency")
+      << "of spans that overlap the most probable counts";
+  EXPECT_EQ(shown({span("total", "3.00", 6, 1.0)}, {span("total", "Total 3.00", 0, std::nullopt)}),
+            "answer total 3.00 (100.0 %)")
+      << "of equally probable ones the one of the earlier step";
+  EXPECT_EQ(shown({span("total", "3.00", 6, 0.8)}, {span("date", "3.00", 6, std::nullopt)}),
+            "review total 3.00, date 3.00 (80.0 %); format date: \"3.00\": it does not have a day, a month "
+            "and a year")
+      << "spans with different labels do not exclude each other";
+  EXPECT_EQ(
+      shown({span("total", "3.00", 6, 0.8)}, {span("total", "2020", 18, std::nullopt)}),
+      "review total 2020.00 (100.0 %); one value of total: the document has several: \"2020.00\", \"3.00\"");
+  EXPECT_EQ(test::refusal([&] { extract.apply(records_with_match({}, {}, "another text")); }),
+            "step \"extract\": the steps \"read\" and \"match\" read different text, so the places of their "
+            "spans do "
+            "not fit together: expected one text, such as the field read.text for both");
+}
+
 /// A document with its true type and the type that a step gives, and one field of each of two types.
 struct TypedSample {
   std::string type, given_type;
@@ -310,9 +356,8 @@ Extract typed_step(std::map<std::string, OptionValue> settings = {}) {
 
 TEST(ExtractStepWithTypes, TakesTheFieldsOfTheType) {
   Extract extract = typed_step();
-  EXPECT_EQ(extract.fields().reads,
-            (Names{"words", "read.text", "read.entities", "kind.label", "kind.score"}));
-  EXPECT_EQ(extract.fields().truth, (Names{"tags", "label"}));
+  EXPECT_EQ(extract.fields().reads, (Names{"read.text", "read.entities", "kind.label", "kind.score"}));
+  EXPECT_EQ(extract.fields().truth, (Names{"words", "tags", "label"}));
   EXPECT_EQ(extract.fields().gives, (Names{"json", "confidence", "band", "total", "claim"}));
   const Records given =
       extract.apply(typed_records({{.type = {}, .given_type = "bill"},
@@ -353,8 +398,8 @@ TEST(ExtractStepWithTypes, MeasuresTypesAndTheFieldsOfTheTrueType) {
 
 TEST(ExtractStepWithTypes, TakesATypeOfTheDataAsTrue) {
   Extract extract = typed_step({{"type_from", std::string("label")}, {"type_confidence", std::string()}});
-  EXPECT_EQ(extract.fields().reads, (Names{"words", "read.text", "read.entities", "label"}));
-  EXPECT_EQ(extract.fields().truth, Names{"tags"});
+  EXPECT_EQ(extract.fields().reads, (Names{"read.text", "read.entities", "label"}));
+  EXPECT_EQ(extract.fields().truth, (Names{"words", "tags"}));
   const Records records = typed_records({{.type = "bill", .given_type = "reminder"}});
   const Records given = extract.apply(records);
   EXPECT_EQ(given.texts("total"), Names{"5.00"});

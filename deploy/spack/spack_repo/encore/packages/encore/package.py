@@ -28,6 +28,7 @@ class Encore(CMakePackage, CudaPackage, ROCmPackage):
     variant("mpi", default=True, description="Train one run with several ranks")
     variant("onednn", default=True, description="Compute products on the host with oneDNN", when="~cuda ~rocm")
     variant("sentencepiece", default=True, description="Build the tokenizer unigram, which models of MarianMT need")
+    variant("re2", default=True, description="Build the step match, regular expressions in applications")
     variant("float16", default=False, description="Compile kernels for float16 too", when="~cuda")
     variant("float16", default=True, description="Compile kernels for float16 too", when="+cuda")
     variant("library", default=True, description="Install libencore_infer for C and C++, and the Python package encore")
@@ -48,6 +49,7 @@ class Encore(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("zstd")
     depends_on("onednn@2.6:", when="+onednn")
     depends_on("sentencepiece", when="+sentencepiece")
+    depends_on("re2", when="+re2")
     depends_on("mpi@3:", when="+mpi")
     depends_on("python@3.9:", type="run", when="+library")
     depends_on("googletest@1.12:", type="test")
@@ -97,6 +99,7 @@ class Encore(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("ENCORE_FLOAT16", "float16"),
             self.define_from_variant("ENCORE_MPI", "mpi"),
             self.define_from_variant("ENCORE_SENTENCEPIECE", "sentencepiece"),
+            self.define_from_variant("ENCORE_RE2", "re2"),
             self.define("ENCORE_ONEDNN", self.spec.satisfies("+onednn")),
             self.define("ENCORE_CCACHE", ""),  # Spack has an option of its own for ccache
             self.define("Kokkos_ROOT", self.spec["kokkos"].prefix),
