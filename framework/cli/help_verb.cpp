@@ -65,13 +65,14 @@ int help_verb(const HelpRequest& request, app::App&, Console& console) {
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> list = {
-      run_verb(),      plan_verb(),    ls_verb(),       show_verb(),       status_verb(),   logs_verb(),
-      stop_verb(),     retry_verb(),   verify_verb(),   diff_verb(),       compare_verb(),  report_verb(),
-      bundle_verb(),   explain_verb(), tag_verb(),      note_verb(),       rm_verb(),       undelete_verb(),
-      evaluate_verb(), predict_verb(), generate_verb(), attention_verb(),  embed_verb(),    serve_verb(),
-      monitor_verb(),  review_verb(),  index_verb(),    retrain_verb(),    quantize_verb(), export_verb(),
-      import_verb(),   bench_verb(),   query_verb(),    dump_verb(),       app_verb(),      plugin_verb(),
-      db_verb(),       doctor_verb(),  gc_verb(),       completion_verb(), version_verb(),  help_verb()};
+      run_verb(),      plan_verb(),    ls_verb(),       show_verb(),      status_verb(),     logs_verb(),
+      stop_verb(),     retry_verb(),   verify_verb(),   diff_verb(),      compare_verb(),    report_verb(),
+      bundle_verb(),   explain_verb(), tag_verb(),      note_verb(),      rm_verb(),         undelete_verb(),
+      evaluate_verb(), predict_verb(), generate_verb(), attention_verb(), embed_verb(),      serve_verb(),
+      monitor_verb(),  review_verb(),  index_verb(),    text_verb(),      retrain_verb(),    quantize_verb(),
+      export_verb(),   import_verb(),  bench_verb(),    query_verb(),     dump_verb(),       app_verb(),
+      plugin_verb(),   db_verb(),      doctor_verb(),   gc_verb(),        completion_verb(), version_verb(),
+      help_verb()};
   return list;
 }
 

@@ -83,6 +83,7 @@ Verb serve_verb();
 Verb monitor_verb();
 Verb review_verb();
 Verb index_verb();
+Verb text_verb();
 Verb retrain_verb();
 Verb quantize_verb();
 Verb export_verb();
