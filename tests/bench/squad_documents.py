@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes data sets for searching documents and answering questions from them, from the paragraphs of SQuAD 1.1.
+"""Makes data sets for searching documents, for answering questions from them, and for long contexts, from the paragraphs
+of SQuAD 1.1.
 
     python3 tests/bench/squad_documents.py draw $ENCORE_DATA/squad -o squad
     ENCORE_SQUAD=squad ./exp run experiments/apps/squad_find.toml
     ./exp predict squad_find --file squad/train.jsonl --format jsonl -o squad/found.jsonl
     python3 tests/bench/squad_documents.py examples squad squad/found.jsonl --data $ENCORE_DATA/squad
 
-Called by hand; docs/guides/answer_from_documents.md has its results, and squad_documents_test.py tests it.
+    python3 tests/bench/squad_documents.py join $ENCORE_DATA/squad/dev.json --words 350 -o joined.json
+
+Called by hand; docs/guides/answer_from_documents.md and docs/guides/long_inputs.md have its results, and
+squad_documents_test.py tests it.
 
 `draw` divides the paragraphs of all files at random into three groups, so that no group has a question about a paragraph
 of another one. It writes:
@@ -22,6 +26,9 @@ of another one. It writes:
 a paragraph. Wrong paragraphs are the best --negatives hits of the search that are not the paragraph of the question:
   judged.jsonl      pairs with the label "relevant" or "other", the latter with each wrong paragraph
   answers.json      SQuAD 2.0: each question with its paragraph, and without an answer with its best wrong paragraph
+
+`join` writes the questions of one file again. The context of each is a document of at least --words words: its own
+paragraph at a random place between other paragraphs of the file, drawn at random.
 """
 import argparse, json, os, random, sys
 
@@ -114,6 +121,33 @@ def examples(a):
     print(f"judged.jsonl: {len(judged)} pairs; answers.json: {len(read)} questions")
 
 
+def join(a):
+    with open(a.file, encoding="utf-8") as file:
+        paragraphs = [paragraph for article in json.load(file)["data"] for paragraph in article["paragraphs"]]
+    rng = random.Random(a.seed)
+    joined, words = [], 0
+    for paragraph in paragraphs:
+        others = [other["context"] for other in paragraphs if other["context"] != paragraph["context"]]
+        rng.shuffle(others)
+        parts = [paragraph["context"]]
+        while sum(len(part.split()) for part in parts) < a.words:
+            if not others:
+                sys.exit(f"squad_documents: all paragraphs of {a.file} together have fewer than {a.words} words")
+            parts.append(others.pop())
+        rng.shuffle(parts)
+        own = parts.index(paragraph["context"])
+        moved = sum(len(part) + 1 for part in parts[:own])
+        context = "\n".join(parts)
+        words += len(context.split())
+        joined.append({"context": context, "qas": [
+            question | {"answers": [answer | {"answer_start": answer["answer_start"] + moved} for answer in question["answers"]]}
+            for question in paragraph["qas"]]})
+    with open(a.out, "w", encoding="utf-8") as file:
+        json.dump({"version": "1.1", "data": [{"title": "joined", "paragraphs": joined}]}, file, ensure_ascii=False)
+    print(f"{sum(len(paragraph['qas']) for paragraph in joined)} questions about {len(joined)} documents of "
+          f"{words / len(joined):.0f} words on average")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -131,5 +165,11 @@ if __name__ == "__main__":
     one.add_argument("--negatives", type=int, default=4)
     one.add_argument("--seed", type=int, default=1)
     one.set_defaults(run=examples)
+    one = commands.add_parser("join")
+    one.add_argument("file", help="file of SQuAD 1.1")
+    one.add_argument("--words", type=int, required=True, help="words of a document, at least")
+    one.add_argument("--seed", type=int, default=1)
+    one.add_argument("-o", "--out", required=True)
+    one.set_defaults(run=join)
     arguments = parser.parse_args()
     arguments.run(arguments)

@@ -63,5 +63,19 @@ with tempfile.TemporaryDirectory() as name:
         assert bool(answers) == ((question["question"], text) in right), question
         assert all(text[answer["answer_start"]:].startswith(answer["text"]) for answer in answers), question
 
+    code, said = run("join", data / "dev.json", "--words", 12, "-o", out / "joined.json")
+    assert code == 0 and said == "30 questions about 10 documents of 15 words on average\n", said
+    joined = json.loads((out / "joined.json").read_text())["data"][0]["paragraphs"]
+    own = [parts["context"].split("\n").index(before["context"]) for parts, before in zip(joined, paragraphs[:10], strict=True)]
+    assert all(len(set(parts["context"].split("\n"))) == 3 for parts in joined) and set(own) == {0, 1, 2}, own
+    for parts, before in zip(joined, paragraphs[:10], strict=True):
+        for question, old in zip(parts["qas"], before["qas"], strict=True):
+            answer, = question["answers"]
+            line = parts["context"].rfind("\n", 0, answer["answer_start"]) + 1
+            assert answer["answer_start"] - line == 5 and parts["context"][line:].startswith(before["context"])
+            assert parts["context"][answer["answer_start"]:].startswith(answer["text"]) and question["id"] == old["id"]
+    code, said = run("join", data / "dev.json", "--words", 51, "-o", out / "joined.json")
+    assert code == 1 and "fewer than 51 words" in said, said
+
     code, said = run("draw", data, "--questions", 1000, "-o", folder / "none")
     assert code == 1 and "expected 1000" in said, said
