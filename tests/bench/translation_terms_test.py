@@ -35,6 +35,15 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     code, said = run("score", folder / "terms.tsv", folder / "s", folder / "t", folder / "a.jsonl")
     assert code == 0 and "terms      4 of 7, 57.14 %" in said and "AUROC 1.0000" in said, said
+    code, said = run("score", folder / "terms.tsv", folder / "s", folder / "t", folder / "a.jsonl", "--against", folder / "a.jsonl")
+    assert code == 0 and ("difference +0.00 [0.00, 0.00] BLEU" in said or "sacreBLEU is not installed" in said), said
+    code, said = run("same", folder / "t", folder / "a.jsonl")
+    assert code == 0 and said == "same       3 of 6\n", said
+
+    # The term "dogs" is missing in the second answer, of whose words "die" and "rennen" belong to it; the first one goes.
+    code, said = run("replace", folder / "terms.tsv", folder / "s", folder / "t", folder / "s", folder / "a.jsonl", "-o", folder / "r.jsonl")
+    texts = [json.loads(line)["translation"] for line in (folder / "r.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert code == 0 and texts[:2] == ["ein Hund rennt", "Hunde Hund rennen"], (said, texts)
     code, said = run("score", folder / "terms.tsv", folder / "s", folder / "terms.tsv", folder / "a.jsonl")
     assert code != 0 and "do not belong together" in said, said
 
