@@ -76,11 +76,11 @@ BenchData load_bench_data(const infer::LoadedExperiment& loaded, const std::file
   BenchData data{std::make_unique<tasks::TaskSets>(infer::make_task_parts(loaded.experiment, loaded.registry),
                                                    loaded.experiment.data),
                  {}};
-  const auto tokenizer =
-      infer::load_tokenizer(loaded, folder, [&] { return data.sets->text_counts(); }).tokenizer;
-  data.sets->encode(*tokenizer, host_threads());
-  const auto vocabulary = tokenizer->vocabulary();
-  data.vocabulary_size = vocabulary.size();
+  const infer::LoadedTokenizer tokenizer = infer::load_tokenizer(
+      loaded, folder, [&](tasks::TextSide side) { return data.sets->text_counts(side); });
+  data.sets->encode(*tokenizer.tokenizer, host_threads());
+  data.vocabulary_size = tokenizer.tokenizer->vocabulary().size();
+  data.targets = tokenizer.targets;
   return data;
 }
 
@@ -94,9 +94,9 @@ StepCase::StepCase(const record::BenchCaseRequest& request, infer::LoadedExperim
       seed_(request.specification.seed) {
   if (loaded_.experiment.data.max_length == 0)
     infer::take_max_length(loaded_.experiment, data.sets->max_length());
-  model_ = std::make_unique<model::Model>(loaded_.experiment,
-                                          infer::model_size(data.sets->task(), data.vocabulary_size),
-                                          loaded_.registry, device);
+  model_ = std::make_unique<model::Model>(
+      loaded_.experiment, infer::model_size(data.sets->task(), data.vocabulary_size, data.targets),
+      loaded_.registry, device);
   take_batches(data, request.length, batches);
   optimizer_ = loaded_.registry.make_optimizer(loaded_.experiment.optimizer.type,
                                                loaded_.experiment.optimizer.options);

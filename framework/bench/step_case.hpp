@@ -32,6 +32,7 @@ namespace encore::bench {
 struct BenchData {
   std::unique_ptr<tasks::TaskSets> sets;
   std::size_t vocabulary_size = 0;
+  std::size_t targets = 0;  ///< tokens of the targets' own vocabulary; 0: both sides share one
 };
 /// Encodes the training set. `folder` is that of the measurement; a vocabulary in it is used.
 BenchData load_bench_data(const infer::LoadedExperiment& loaded, const std::filesystem::path& folder);

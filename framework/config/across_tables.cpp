@@ -33,6 +33,7 @@ class AcrossTables {
     loss_scale();
     check_untrained();
     check_distil();
+    check_target_tokenizer();
   }
 
  private:
@@ -291,8 +292,24 @@ class AcrossTables {
              "remove [distil]");
   }
 
+  // Checks [tokenizer.target]: a second vocabulary is that of a decoder, and a foreign model brings its own.
+  void check_target_tokenizer() {
+    if (!resolved_.tables.contains(target_tokenizer_key)) return;
+    const std::string table = std::string("[") + target_tokenizer_key + "]",
+                      type = std::string(target_tokenizer_key) + ".type";
+    const Value* from = root_.at({"model", "from"});
+    if (!resolved_.tables.contains("model.decoder"))
+      refuse(type, table +
+                       " is for the text that a decoder generates, and this model has no decoder; add "
+                       "[model.decoder], or leave the table out");
+    else if (from != nullptr && from->is_text())
+      refuse(type, table + " cannot stand beside model.from = " + to_text(*from) +
+                       ", whose tokenizer cuts sources and targets; leave the table out");
+  }
+
   // Checks model.max_positions: a table of learned positions has a row for each position of the longest
   // sequence.
+
   void check_positions() {
     const auto model = resolved_.tables.find("model"), data = resolved_.tables.find("data");
     if (model == resolved_.tables.end() || !model->second.options.has("max_positions") ||

@@ -44,6 +44,9 @@ struct PluginTableRule {
 /// layers (model.layer.*).
 const std::vector<PluginTableRule>& plugin_table_rules();
 
+/// The table of the tokenizer of targets, if sources and targets have vocabularies of their own.
+inline constexpr const char* target_tokenizer_key = "tokenizer.target";
+
 /// Returns the options that Encore itself has in the tables of a kind, such as data_schema() beside those of
 /// a reader. An option of a plugin must have another name.
 const Schema& host_options(Kind kind);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/check_value.hpp"
+#include "config/core_schema.hpp"
 #include "config/resolve.hpp"
 #include "config/validate.hpp"
 #include "config/value.hpp"
@@ -165,7 +166,10 @@ Experiment make_experiment(const json& config, const Catalogue& catalogue, const
           plugin_table(resolved, "optimizer"),
           plugin_table(resolved, "schedule"),
           train_table(resolved.tables.at("train").options),
-          distil_table(resolved)};
+          distil_table(resolved),
+          resolved.tables.contains(target_tokenizer_key)
+              ? std::optional(plugin_table(resolved, target_tokenizer_key))
+              : std::nullopt};
 }
 
 bool is_application(const json& config) {
@@ -201,14 +205,15 @@ std::vector<TypeName> needed_types(const Experiment& experiment) {
       {Kind::tokenizer, experiment.tokenizer.type}, {Kind::layer, experiment.model.norm.type},
       {Kind::head, experiment.model.head.type},     {Kind::optimizer, experiment.optimizer.type},
       {Kind::schedule, experiment.schedule.type}};
+  const auto add_once = [&](const TypeName& type) {
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  };
   const auto add = [&](const std::vector<LayerTable>& block) {
-    for (const LayerTable& layer : block) {
-      const TypeName type{Kind::layer, layer.type};
-      if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
-    }
+    for (const LayerTable& layer : block) add_once({Kind::layer, layer.type});
   };
   add(experiment.model.block);
   if (experiment.model.decoder) add(experiment.model.decoder->block);
+  if (experiment.target_tokenizer) add_once({Kind::tokenizer, experiment.target_tokenizer->type});
   return types;
 }
 

@@ -171,6 +171,8 @@ struct Experiment {
   TrainTable train;
   /// Set if the model also learns from another run. Specification::data says from which one.
   std::optional<DistilTable> distil = {};
+  /// Set if targets have a tokenizer and a vocabulary of their own. Not set: `tokenizer` cuts both sides.
+  std::optional<TokenizerTable> target_tokenizer = {};
 };
 
 /// One type, with its kind and the name that an experiment gives it.

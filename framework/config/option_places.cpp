@@ -83,6 +83,9 @@ std::vector<std::string> OptionPlaces::tables_with(const std::string& option) co
     const Value* table = root_->at(parse_key(rule.key));
     if (table != nullptr && takes(*table, rule.kind, *catalogue_, option)) tables.push_back(rule.key);
   }
+  const Value* of_targets = root_->at(parse_key(target_tokenizer_key));
+  if (of_targets != nullptr && takes(*of_targets, Kind::tokenizer, *catalogue_, option))
+    tables.emplace_back(target_tokenizer_key);
   add_layers(*root_, *catalogue_, option, tables);
   return tables.size() > most_places ? std::vector<std::string>{} : tables;
 }

@@ -60,6 +60,7 @@ class Resolver {
   void tables() {
     if (is_application()) return application();
     for (const PluginTableRule& rule : plugin_table_rules()) part_table(rule);
+    target_tokenizer();
     const Value* from = root_.at({"model", "from"});
     const bool has_parent = from != nullptr && from->is_table();
     std::vector<std::string> inner = {"layer", "head", "decoder"};
@@ -263,6 +264,18 @@ class Resolver {
     keep(rule.key, std::move(*checked));
   }
 
+  /// Resolves the table of the tokenizer of targets if there is one.
+  void target_tokenizer() {
+    const Value* table = root_.at({"tokenizer", "target"});
+    if (table == nullptr) return;
+    if (!table->is_table())
+      return problems_.add(
+          table->origin.place, target_tokenizer_key,
+          std::string("[") + target_tokenizer_key + "] must be a table, found " + describe(*table));
+    if (std::optional<Checked> checked = plugin_table(target_tokenizer_key, Kind::tokenizer, *table))
+      keep(target_tokenizer_key, std::move(*checked));
+  }
+
   /// Returns false for a run that trains nothing, which needs no files.
   bool needs_files() const {
     if (is_application()) return false;  // across_tables.cpp checks which sets it needs
@@ -322,7 +335,8 @@ class Resolver {
     const TableName name{key, shared ? "[" + key + "]" : title_of(offer->kind, offer->name)};
     const bool whole = kind != Kind::reader || needs_files();
     std::vector<std::string> inner = {"type"};
-    if (kind == Kind::step) inner.emplace_back("model");  // step() checks it
+    if (kind == Kind::step) inner.emplace_back("model");   // step() checks it
+    if (key == "tokenizer") inner.emplace_back("target");  // target_tokenizer() checks it
     return Checked{
         validate(table, whole ? schema : without_files(schema), name, problems_, inner, root, places_),
         &schema, offer, type->value.origin};

@@ -149,8 +149,9 @@ class TaskCheck {
     require(!task->separates_sequences(),
             "draws() and separates_sequences() are both true; draws need whole examples");
     const ExampleSet set = TaskSamples::encoded(*task, samples_.train());
-    data::BatchNeeds needs = {.vocabulary = static_cast<std::int64_t>(SampleTokenizer().vocabulary().size()),
-                              .picked = set.has_column(picked_column)};
+    const auto tokens = static_cast<std::int64_t>(SampleTokenizer().vocabulary().size());
+    data::BatchNeeds needs = {
+        .vocabulary = tokens, .targets = tokens, .picked = set.has_column(picked_column)};
     for (const ColumnValues& column : set.columns())
       if (column.rule.space != Space::ragged)
         needs.columns.push_back({.name = column.rule.name,

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include <encore/target_tokenizer.hpp>
+
 #include "base/parallel.hpp"
 
 namespace encore::data {
@@ -83,19 +85,19 @@ struct Storage {
 /// Checks the numbers of a record against the set and the vocabulary.
 class Check {
  public:
-  Check(const std::vector<ColumnRule>& rules, std::int64_t max_length, std::size_t tokens)
-      : rules_(rules), max_length_(max_length), tokens_(tokens) {}
+  Check(const std::vector<ColumnRule>& rules, std::int64_t max_length, const Tokenizer& tokenizer)
+      : rules_(rules),
+        max_length_(max_length),
+        tokens_(tokenizer.vocabulary().size()),
+        target_tokens_(target_tokenizer_of(tokenizer).vocabulary().size()) {}
 
   void operator()(const EncodedExample& example, std::size_t number) const {
     const std::string of_record = " for record " + std::to_string(number);
     require_sequences(example.ends, example.ids.size(), "ids", 1, of_record);
     require_sequences(example.target_ends, example.target_ids.size(), "ids of the second text",
                       example.target_ids.empty() ? 0 : 1, of_record);
-    for (const std::vector<std::int32_t>* ids : {&example.ids, &example.target_ids})
-      for (const std::int32_t id : *ids)
-        if (tokens_ > 0 && (id < 0 || static_cast<std::size_t>(id) >= tokens_))
-          throw Error("the task gives the id " + std::to_string(id) + of_record +
-                      ", and the vocabulary has " + std::to_string(tokens_) + " tokens");
+    require_ids(example.ids, tokens_, of_record);
+    require_ids(example.target_ids, target_tokens_, of_record);
     if (example.columns.size() != rules_.size())
       throw Error("the task gives " + std::to_string(example.columns.size()) + " columns" + of_record +
                   " and declares " + std::to_string(rules_.size()));
@@ -103,6 +105,14 @@ class Check {
   }
 
  private:
+  static void require_ids(const std::vector<std::int32_t>& ids, std::size_t tokens,
+                          const std::string& of_record) {
+    for (const std::int32_t id : ids)
+      if (tokens > 0 && (id < 0 || static_cast<std::size_t>(id) >= tokens))
+        throw Error("the task gives the id " + std::to_string(id) + of_record + ", and the vocabulary has " +
+                    std::to_string(tokens) + " tokens");
+  }
+
   void require_sequences(const std::vector<std::int32_t>& ends, std::size_t count, const char* what,
                          std::int64_t least, const std::string& of_record) const {
     std::vector<std::int32_t> lengths;
@@ -142,7 +152,8 @@ class Check {
 
   const std::vector<ColumnRule>& rules_;
   std::int64_t max_length_;
-  std::size_t tokens_;  ///< 0: the tokenizer has no vocabulary yet, ids are not checked
+  /// The numbers of tokens of the two sides. 0: the tokenizer has no vocabulary yet, ids are not checked.
+  std::size_t tokens_, target_tokens_;
 };
 
 }  // namespace
@@ -150,7 +161,7 @@ class Check {
 ExampleSet encode_records(const Task& task, const Records& records, const Tokenizer& tokenizer,
                           std::int64_t max_length, int threads, std::size_t earlier) {
   const std::vector<ColumnRule> rules = task.columns();
-  const Check check(rules, max_length, tokenizer.vocabulary().size());
+  const Check check(rules, max_length, tokenizer);
   const auto count = static_cast<std::int64_t>(records.size());
   std::vector<Storage> parts(static_cast<std::size_t>((count + records_per_part - 1) / records_per_part));
   run_parts(static_cast<std::int64_t>(parts.size()), threads, [&](std::int64_t index) {

@@ -141,12 +141,14 @@ void Packer::redraw(std::size_t example) {
   count_values(drawn_counts_);
   if (counts_ != drawn_counts_)
     throw Error("redraw of example " + std::to_string(example + 1) + " changes how many values it has");
-  for (const std::vector<std::int32_t>* ids : {&drawn_.ids, &drawn_.target_ids})
-    for (const std::int32_t id : *ids)
-      if (id < 0 || id >= needs_.vocabulary)
+  const auto require_ids = [&](const std::vector<std::int32_t>& ids, std::int64_t tokens) {
+    for (const std::int32_t id : ids)
+      if (id < 0 || id >= tokens)
         throw Error("redraw of example " + std::to_string(example + 1) + " gives the id " +
-                    std::to_string(id) + ", and the vocabulary has " + std::to_string(needs_.vocabulary) +
-                    " tokens");
+                    std::to_string(id) + ", and the vocabulary has " + std::to_string(tokens) + " tokens");
+  };
+  require_ids(drawn_.ids, needs_.vocabulary);
+  require_ids(drawn_.target_ids, needs_.targets);
 }
 
 // --- the numbers ---

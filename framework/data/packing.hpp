@@ -28,7 +28,8 @@ inline constexpr int every_row = -1;
 struct BatchNeeds {
   std::vector<ColumnNeed> columns = {};
   std::vector<int> losses = {};  ///< for each loss the column that it is divided by, or every_row
-  std::int64_t vocabulary = 0;   ///< all ids are below it
+  std::int64_t vocabulary = 0;   ///< ids of the first text are below it
+  std::int64_t targets = 0;      ///< ids of the second text are below it
   std::int64_t segments = 0;     ///< values of the column "segments" are below it; 0: it is not read
   bool picked = false;           ///< whether the model reads the picked rows
   bool target = false;           ///< whether the model has a decoder over the second text

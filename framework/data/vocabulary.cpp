@@ -206,6 +206,28 @@ void require_unknown_token(const std::filesystem::path& path, bool has_it) {
                 ": the vocabulary has no [UNK]; add a line [UNK], the token for words it cannot build");
 }
 
+/// Reads lines of which each is a token. `before` is the number of lines of the file before them.
+std::vector<std::string> lines_of_text(const std::filesystem::path& path, std::string_view text,
+                                       std::size_t before) {
+  std::vector<std::string> tokens;
+  std::unordered_map<std::string_view, std::size_t> lines;
+  const auto place = [&](std::size_t line) { return path.string() + ":" + std::to_string(line) + ": "; };
+  for (Lines read(text); read.next();) {
+    const std::string_view token = read.line();
+    const std::size_t line = before + tokens.size() + 1;
+    if (token.empty()) throw Error(place(line) + "an empty line in a vocabulary; every line is one token");
+    const auto [first, inserted] = lines.emplace(token, line);
+    if (!inserted)
+      throw Error(place(line) + "the token \"" + std::string(token) + "\" stands twice, first in line " +
+                  std::to_string(first->second));
+    tokens.emplace_back(token);
+  }
+  require_unknown_token(path, std::ranges::any_of(unknown_tokens, [&](std::string_view token) {
+                          return lines.contains(token);
+                        }));
+  return tokens;
+}
+
 }  // namespace
 
 std::vector<std::string> load_vocabulary(const std::filesystem::path& path) {
@@ -219,23 +241,20 @@ std::vector<std::string> load_vocabulary(const std::filesystem::path& path) {
                           }));
     return lines;
   }
-  std::vector<std::string> tokens;
-  std::unordered_map<std::string_view, std::size_t> lines;
-  const auto place = [&](std::size_t line) { return path.string() + ":" + std::to_string(line) + ": "; };
-  for (Lines read(text); read.next();) {
-    const std::string_view token = read.line();
-    const std::size_t line = tokens.size() + 1;
-    if (token.empty()) throw Error(place(line) + "an empty line in a vocabulary; every line is one token");
-    const auto [first, inserted] = lines.emplace(token, line);
-    if (!inserted)
-      throw Error(place(line) + "the token \"" + std::string(token) + "\" stands twice, first in line " +
-                  std::to_string(first->second));
-    tokens.emplace_back(token);
-  }
-  require_unknown_token(path, std::ranges::any_of(unknown_tokens, [&](std::string_view token) {
-                          return lines.contains(token);
-                        }));
-  return tokens;
+  return lines_of_text(path, text, 0);
+}
+
+std::pair<std::vector<std::string>, std::vector<std::string>> load_two_vocabularies(
+    const std::filesystem::path& path) {
+  const std::string text = load_text(path, "vocabulary"), header = targets_header + std::string("\n");
+  const std::size_t begin = text.starts_with(header) ? 0 : text.find("\n" + header) + 1;
+  if (!text.starts_with(header) && begin == 0)
+    throw Error(path.string() + ": the line \"" + targets_header +
+                "\" is missing, behind which the tokens of targets are expected");
+  const std::string_view sources = std::string_view(text).substr(0, begin),
+                         targets = std::string_view(text).substr(begin + header.size());
+  const auto lines = static_cast<std::size_t>(std::ranges::count(sources, '\n'));
+  return {lines_of_text(path, sources, 0), lines_of_text(path, targets, lines + 1)};
 }
 
 std::vector<std::string> files_beside_vocabulary(const std::filesystem::path& path) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads vocabulary files for tokenizers. A file has one token per line; its number is the line's number from
 // 0. After the tokens follow a header line and the merges of a byte-pair encoding, or models of
-// SentencePiece. By its extension it may also be tokenizer.json or vocab.json of a Hugging Face folder (with
-// merges.txt, or source.spm and target.spm, in the same folder), or a SentencePiece model (.model, .spm).
-// spiece.model of a T5 gets also the gap tokens and unused rows that config.json (vocab_size) and
-// tokenizer_config.json (extra_ids) in the same folder add. infer/setup.cpp calls load_vocabulary() before a
-// training; a run's folder keeps the lines, headers included, as vocab.txt. Trained weights depend on the
-// order of the tokens, so the order that load_vocabulary() returns must never change.
+// SentencePiece. If sources and targets have vocabularies of their own, a run's file has the lines of both
+// (load_two_vocabularies). By its extension it may also be tokenizer.json or vocab.json of a Hugging Face
+// folder (with merges.txt, or source.spm and target.spm, in the same folder), or a SentencePiece model
+// (.model, .spm). spiece.model of a T5 gets also the gap tokens and unused rows that config.json (vocab_size)
+// and tokenizer_config.json (extra_ids) in the same folder add. infer/setup.cpp calls load_vocabulary()
+// before a training; a run's folder keeps the lines, headers included, as vocab.txt. Trained weights depend
+// on the order of the tokens, so the order that load_vocabulary() returns must never change.
 #pragma once
 
 #include <filesystem>
@@ -32,12 +33,19 @@ inline constexpr const char* gap_token_beginning = "<extra_id_";
 /// The line between tokens and models of SentencePiece. Each model is a line: a name, a blank, and the file
 /// in base64. "model" cuts every text, or "source" and "target" cut those of the two sides.
 inline constexpr const char* sentencepiece_header = "#sentencepiece";
+/// The line between the lines of sources and those of targets. No token has blanks in this way.
+inline constexpr const char* targets_header = "#vocabulary of targets";
 
 /// Returns the lines of a vocabulary file with their header, as Tokenizer::load takes them. A training, a
 /// plan of its size, and the check of a Hugging Face folder call it. Throws Error naming file and line:
 /// missing or unreadable, not UTF-8, an empty line, a duplicate token, no unknown token such as `[UNK]`.
 /// Tokenizer::load checks what else a tokenizer needs.
 std::vector<std::string> load_vocabulary(const std::filesystem::path& path);
+
+/// Returns the lines of sources and those of targets in the file of a run. Throws Error as load_vocabulary()
+/// does, and if the file has one vocabulary.
+std::pair<std::vector<std::string>, std::vector<std::string>> load_two_vocabularies(
+    const std::filesystem::path& path);
 
 /// Returns the names of the files beside it that load_vocabulary() also reads: bundles pack them, and the
 /// hash of the vocabulary covers them.

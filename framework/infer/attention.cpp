@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include <encore/target_tokenizer.hpp>
+
 #include "base/utf8.hpp"
 
 namespace encore::infer {
@@ -141,8 +143,9 @@ model::SequenceAttention attention_in(model::Model& model, const ExampleSet& set
 record::AttentionText text_with(const model::SequenceAttention& found, const Tokenizer& tokenizer,
                                 const ExampleSet& set, std::size_t sequence,
                                 const record::AttentionChoice& choice) {
-  record::AttentionText text{.tokens = shown_tokens(tokenizer, set.ids(sequence)),
-                             .target = shown_tokens(tokenizer, set.target_ids(sequence))};
+  record::AttentionText text{
+      .tokens = shown_tokens(tokenizer, set.ids(sequence)),
+      .target = shown_tokens(target_tokenizer_of(tokenizer), set.target_ids(sequence))};
   for (const model::AttentionMap& map : found.maps) {
     record::AttentionLayer& layer =
         text.layers.emplace_back(record::AttentionLayer{.layer = map.layer,
@@ -225,7 +228,7 @@ void require_whole(const Engine& engine, const ExampleSet& set, const record::At
     throw Error("the text is longer than " + length + " of the model: " + what + "; shorten it");
   if (!request.target) return;
   std::vector<std::int32_t> tokens;
-  engine.tokenizer().encode(*request.target, tokens);
+  target_tokenizer_of(engine.tokenizer()).encode(*request.target, tokens);
   const std::int64_t room = engine.model().max_length() - engine.task().decoding().value_or(Decoding()).given;
   if (static_cast<std::int64_t>(tokens.size()) > room)
     throw Error("the target has " + std::to_string(tokens.size()) + " tokens, and " + length +

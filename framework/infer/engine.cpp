@@ -64,7 +64,7 @@ Engine::Engine(const std::filesystem::path& run_folder, const record::Specificat
                const Device& device, Weights weights)
     : loaded_(load_run(specification, run_folder)),
       tokenizer_(load_tokenizer(loaded_, run_folder,
-                                [&]() -> TextCounts {
+                                [&](tasks::TextSide) -> TextCounts {
                                   throw Error((run_folder / vocabulary_file).string() +
                                               " is missing, and the model was trained with it; put it back");
                                 })),
@@ -76,9 +76,9 @@ Engine::Engine(const std::filesystem::path& run_folder, const record::Specificat
   // Files that give the rows of parameters their meaning (setup.hpp), such as the vocabulary, must be
   // unchanged.
   for (const char* file : meaning_files) weights_->require_file(file);
-  model_ =
-      std::make_unique<model::Model>(loaded_.experiment, model_size(task(), tokenizer().vocabulary().size()),
-                                     loaded_.registry, device, memory::Use::inference);
+  model_ = std::make_unique<model::Model>(
+      loaded_.experiment, model_size(task(), tokenizer().vocabulary().size(), tokenizer_.targets),
+      loaded_.registry, device, memory::Use::inference);
   step_ = weights_->load_into(*model_, host_threads());
   texts_ = text_generation(task(), tokenizer());
   parts_.task->use(weights_->tuned());

@@ -21,6 +21,7 @@
 #include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
 #include "data/vocabulary.hpp"
+#include "infer/tokenizer_pair.hpp"
 #include "plugin_host/reader_settings.hpp"
 #include "record/crash_line.hpp"
 #include "tasks/length_share.hpp"
@@ -35,6 +36,25 @@ nlohmann::json options_json(const config::PluginTable& table) {
   for (const auto& [name, value] : table.options.values())
     std::visit([&](const auto& held) { options[name] = held; }, value);
   return options;
+}
+
+LoadedTokenizer without_vocabulary(const LoadedExperiment& loaded, const config::TokenizerTable& table) {
+  return {
+      .tokenizer = with_key(table, [&] { return loaded.registry.make_tokenizer(table.type, table.options); }),
+      .lines = {}};
+}
+
+void load_lines(std::vector<std::string> lines, LoadedTokenizer& to) {
+  to.tokenizer->load(lines);
+  to.lines = std::move(lines);
+}
+
+/// Loads the file that the option `vocab` names, or trains a vocabulary.
+void load_or_train(const config::TokenizerTable& table, const std::function<TextCounts()>& text_counts,
+                   LoadedTokenizer& to) {
+  if (table.options.has("vocab")) return load_lines(data::load_vocabulary(table.options.text("vocab")), to);
+  to.tokenizer->train(text_counts());
+  to.lines = vocabulary_lines_of(*to.tokenizer);
 }
 
 }  // namespace
@@ -61,11 +81,12 @@ void take_planned_files(config::DataTable& data, const record::Specification& sp
 }
 
 LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesystem::path& run_folder,
-                               const std::function<TextCounts()>& text_counts,
+                               const std::function<TextCounts(tasks::TextSide)>& text_counts,
                                const std::function<std::filesystem::path()>& inherited) {
   const config::TokenizerTable& table = loaded.experiment.tokenizer;
-  std::unique_ptr<Tokenizer> tokenizer =
-      with_key(table, [&] { return loaded.registry.make_tokenizer(table.type, table.options); });
+  const std::optional<config::TokenizerTable>& of_targets = loaded.experiment.target_tokenizer;
+  LoadedTokenizer sources = without_vocabulary(loaded, table), targets;
+  if (of_targets) targets = without_vocabulary(loaded, *of_targets);
   const std::string text =
       record::work_text("vocabulary", "", loaded.registry.owner_text(Kind::tokenizer, table.type));
   const record::CurrentWork work(text.c_str());
@@ -75,30 +96,48 @@ LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesy
     file = kept;
   else if (inherited)
     file = inherited();
-  else if (table.options.has("vocab"))
-    file = table.options.text("vocab");
-  if (file.empty()) {
-    tokenizer->train(text_counts());
-    std::vector<std::string> lines = vocabulary_lines_of(*tokenizer);
-    return {.tokenizer = std::move(tokenizer), .lines = std::move(lines)};
+  const auto counts_of = [&](tasks::TextSide side) { return [&, side] { return text_counts(side); }; };
+  if (!of_targets) {
+    if (file.empty())
+      load_or_train(table, counts_of(tasks::TextSide::both), sources);
+    else
+      load_lines(data::load_vocabulary(file), sources);
+    return sources;
   }
-  std::vector<std::string> lines = data::load_vocabulary(file);
-  tokenizer->load(lines);
-  return {.tokenizer = std::move(tokenizer), .lines = std::move(lines)};
+  if (file.empty()) {
+    load_or_train(table, counts_of(tasks::TextSide::sources), sources);
+    load_or_train(*of_targets, counts_of(tasks::TextSide::targets), targets);
+  } else {
+    auto [source_lines, target_lines] = data::load_two_vocabularies(file);
+    load_lines(std::move(source_lines), sources);
+    load_lines(std::move(target_lines), targets);
+  }
+  LoadedTokenizer both;
+  both.lines = std::move(sources.lines);
+  both.targets = targets.tokenizer->vocabulary().size();
+  both.lines.emplace_back(data::targets_header);
+  both.lines.insert(both.lines.end(), targets.lines.begin(), targets.lines.end());
+  both.tokenizer =
+      std::make_unique<TokenizerPair>(std::move(sources.tokenizer), std::move(targets.tokenizer));
+  return both;
 }
 
-std::string encoding_of(const config::TokenizerTable& table, const plugin_host::Registry& registry,
+std::string encoding_of(const config::Experiment& experiment, const plugin_host::Registry& registry,
                         const LoadedTokenizer& tokenizer, const record::Specification& specification) {
-  nlohmann::json options = options_json(table);
-  for (const auto& [role, file] : specification.data) options.erase(role);  // hashed by content
+  const auto described = [&](const config::TokenizerTable& table) {
+    nlohmann::json options = options_json(table);
+    for (const auto& [role, file] : specification.data) options.erase(role);  // hashed by content
+    return nlohmann::json{{"type", table.type},
+                          {"version", table.version},
+                          {"plugin", registry.library_sha256(Kind::tokenizer, table.type)},
+                          {"options", options}};
+  };
+  nlohmann::json encoding = described(experiment.tokenizer);
+  if (experiment.target_tokenizer) encoding["target"] = described(*experiment.target_tokenizer);
   Sha256 vocabulary;
   for (const std::string& line : tokenizer.lines) vocabulary.add(line + "\n");
-  return nlohmann::json{{"type", table.type},
-                        {"version", table.version},
-                        {"plugin", registry.library_sha256(Kind::tokenizer, table.type)},
-                        {"options", options},
-                        {"vocabulary", vocabulary.hex()}}
-      .dump();
+  encoding["vocabulary"] = vocabulary.hex();
+  return encoding.dump();
 }
 
 tasks::TaskParts make_task_parts(const config::Experiment& experiment,
@@ -158,8 +197,12 @@ void require_unseen_targets(const config::ModelTable& model, const ExampleSet& s
         "copy; set [model] causal = true");
 }
 
-model::ModelSize model_size(const Task& task, std::size_t vocabulary) {
-  return {static_cast<std::int64_t>(vocabulary), task.labels(), task.columns(), task.outputs()};
+model::ModelSize model_size(const Task& task, std::size_t vocabulary, std::size_t targets) {
+  return {.vocabulary = static_cast<std::int64_t>(vocabulary),
+          .labels = task.labels(),
+          .columns = task.columns(),
+          .outputs = task.outputs(),
+          .targets = static_cast<std::int64_t>(targets)};
 }
 
 bool always_there(const config::Selection& select, const std::vector<Measure>& measures) {

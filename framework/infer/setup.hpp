@@ -43,21 +43,25 @@ LoadedExperiment load_experiment(const record::Specification& specification);
 /// Sets the files of the data sets to those of the plan; they replace a folder.
 void take_planned_files(config::DataTable& data, const record::Specification& specification);
 
-/// A tokenizer, and the lines that its vocabulary was loaded from: tokens, and merges if there are any.
+/// A tokenizer, and the lines that its vocabulary was loaded from: tokens, and merges if there are any. With
+/// vocabularies of both sides it is a TokenizerPair.
 struct LoadedTokenizer {
   std::unique_ptr<Tokenizer> tokenizer;
   std::vector<std::string> lines;
+  std::size_t targets = 0;  ///< tokens of the targets' own vocabulary; 0: both sides share one
 };
 
 /// Returns the tokenizer with its vocabulary: the run folder's `vocab.txt` if it exists, else the file
 /// `inherited()` of the run that this one starts from, else the file that the option `vocab` names, else
-/// trained from `text_counts()`, which is called only then.
+/// trained from `text_counts(side)`, which is called only then. With [tokenizer.target] each side has a
+/// tokenizer and a vocabulary of its own.
 LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesystem::path& run_folder,
-                               const std::function<TextCounts()>& text_counts,
+                               const std::function<TextCounts(tasks::TextSide)>& text_counts,
                                const std::function<std::filesystem::path()>& inherited = {});
 
-/// Returns the text of everything about a tokenizer that decides its tokens (the key of the token cache).
-std::string encoding_of(const config::TokenizerTable& table, const plugin_host::Registry& registry,
+/// Returns the text of everything about the tokenizer, or those of both sides, that decides the tokens (the
+/// key of the token cache).
+std::string encoding_of(const config::Experiment& experiment, const plugin_host::Registry& registry,
                         const LoadedTokenizer& tokenizer, const record::Specification& specification);
 
 /// Makes the task and the reader of an experiment. The registry must outlive them.
@@ -75,8 +79,8 @@ ExampleSet units_of(const Task& task, const ExampleSet& set);
 void require_unseen_targets(const config::ModelTable& model, const ExampleSet& set);
 
 /// Returns the facts that a model needs about its task, which must have its knowledge, and about the
-/// vocabulary.
-model::ModelSize model_size(const Task& task, std::size_t vocabulary);
+/// vocabulary. `targets`: LoadedTokenizer::targets.
+model::ModelSize model_size(const Task& task, std::size_t vocabulary, std::size_t targets = 0);
 
 /// Sets data.max_length, which was a share of the training set. Throws ConfigError if the model's table of
 /// positions has fewer rows.

@@ -53,13 +53,13 @@ TextWriter::TextWriter(model::Model& model, const Tokenizer& tokenizer, const Ex
                        const Decoding& decoding, const Generator::Seen& seen,
                        std::span<const std::size_t> sequences, Generator::Required required)
     : model_(model),
-      tokenizer_(tokenizer),
+      tokenizer_(target_tokenizer_of(tokenizer)),
       decoding_(decoding),
       seen_(seen),
       requires_(!sequences.empty() && !required.empty() && !required[sequences.front()].empty()),
       times_(parallel_texts(decoding)),
-      end_(tokenizer.special(Special::end)),
-      padding_(tokenizer.special(Special::padding)),
+      end_(tokenizer_.special(Special::end)),
+      padding_(tokenizer_.special(Special::padding)),
       prompts_(make_prompts(model, decoding, set, sequences)),
       feed_(model, decoding, set, sequences, times_, capacity(set)),
       best_(model.device(), BeamSearch::candidates(decoding.beam) + 1) {
@@ -68,9 +68,7 @@ TextWriter::TextWriter(model::Model& model, const Tokenizer& tokenizer, const Ex
       prompt.drawn.resize(static_cast<std::size_t>(times_));
       continue;
     }
-    if (requires_)
-      prompt.required =
-          std::make_unique<RequiredTokens>(target_tokenizer_of(tokenizer), required[prompt.sequence]);
+    if (requires_) prompt.required = std::make_unique<RequiredTokens>(tokenizer_, required[prompt.sequence]);
     prompt.search.emplace(decoding, end_, prompt.most_tokens, prompt.required.get());
   }
 }

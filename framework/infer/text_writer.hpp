@@ -85,7 +85,7 @@ class TextWriter {
   void show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& tokens) const;
 
   model::Model& model_;
-  const Tokenizer& tokenizer_;
+  const Tokenizer& tokenizer_;  ///< of outputs
   const Decoding& decoding_;
   const Generator::Seen& seen_;
   bool requires_;  ///< whether outputs have required strings

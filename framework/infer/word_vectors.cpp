@@ -9,12 +9,15 @@
 
 #include "infer/engine.hpp"
 #include "model/floats.hpp"
+#include "model/network.hpp"
 
 namespace encore::infer {
 
 WordVectors::WordVectors(const Engine& engine) : tokenizer_(engine.tokenizer()) {
   const memory::ParameterBlock& parameters = engine.model().parameters();
-  const Tensor table = parameters.adapted(parameters.find("embedding.tokens"));  // (V, C)
+  const char* const path =
+      engine.experiment().target_tokenizer ? model::source_token_table : model::token_table;
+  const Tensor table = parameters.adapted(parameters.find(path));  // (V, C)
   table_ = {static_cast<std::size_t>(table.extent(1)), model::floats_of(engine.model().device(), table)};
   vectors_.width = table_.width;
   std::vector<std::int32_t> tokens;

@@ -66,6 +66,7 @@ Network::Network(const config::Experiment& experiment, const ModelSize& size,
     : head_(experiment.model.width),
       trained_(experiment.train),
       vocabulary_(size.vocabulary),
+      targets_(size.targets > 0 ? size.targets : size.vocabulary),
       precision_(element_type(experiment.train.precision)),
       width_(experiment.model.width),
       max_length_(experiment.data.max_length),
@@ -130,13 +131,15 @@ Network::Network(const config::Experiment& experiment, const ModelSize& size,
                                   .causal = stack.causal});
     });
   };
-  const auto add_stack = [&](const Stack& stack, const std::string& path, const std::string& tied_to) {
+  /// Adds an embedding, which is a part of the model with the name `part`, and the blocks over it.
+  const auto add_stack = [&](const Stack& stack, const std::string& part, const std::string& path,
+                             const std::string& tied_to) {
     builder.begin(stack.space, stack.memory);
-    builder.begin_part(path, stack.layers + 1);
+    builder.begin_part(part, stack.layers + 1);
     const std::int64_t table_width = model.table_width();
     builder.set_width(table_width);
     const EmbeddingOptions embedding = {
-        .vocabulary = vocabulary_,
+        .vocabulary = stack.space == Space::target ? targets_ : vocabulary_,
         .max_positions = std::max(model.max_positions, max_length_),
         .segments = stack.space == Space::tokens ? model.segments : 0,
         .positions = model.positions,
@@ -163,12 +166,14 @@ Network::Network(const config::Experiment& experiment, const ModelSize& size,
     return add_blocks(stack, x);
   };
 
+  // The head shares the table of the tokens that it predicts, which has the same path in all models.
+  const bool has_two_tables = size.targets > 0;
   const ValueIndex states = add_stack({.prefix = "encoder",
                                        .causal = model.causal,
                                        .layers = model.layers,
                                        .groups = model.groups,
                                        .block = model.block},
-                                      "embedding", "");
+                                      "embedding", has_two_tables ? "encoder.embedding" : "embedding", "");
   states_ = states;
   ValueIndex target = no_value;
   if (model.decoder)
@@ -178,13 +183,14 @@ Network::Network(const config::Experiment& experiment, const ModelSize& size,
                         .layers = model.decoder->layers,
                         .block = model.decoder->block,
                         .memory = states},
-                       "decoder.embedding", "embedding.tokens");
+                       "decoder.embedding", has_two_tables ? "embedding" : "decoder.embedding",
+                       has_two_tables ? "" : token_table);
 
   const HeadContext context{.width = width_,
                             .classes = static_cast<std::int64_t>(size.labels.size()),
                             .label_smoothing = experiment.train.label_smoothing,
                             .labels = size.labels,
-                            .vocabulary = vocabulary_,
+                            .vocabulary = targets_,
                             .columns = size.columns,
                             .embedding_width = model.table_width(),
                             .outputs = size.outputs,
@@ -218,6 +224,7 @@ data::BatchNeeds Network::needs() const {
       .columns = head_.columns(),
       .losses = head_.losses(),
       .vocabulary = vocabulary_,
+      .targets = targets_,
       .segments = segments_ > 1 ? segments_ : 0,  // RoBERTa has one row, which every token uses
       .picked = std::ranges::find(reads, Space::picked) != reads.end(),
       .target = std::ranges::any_of(nodes_, [](const Node& node) { return node.space == Space::target; })};

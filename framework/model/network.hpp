@@ -32,7 +32,14 @@ struct ModelSize {
   std::vector<std::string> labels = {};
   std::vector<ColumnRule> columns = {};  ///< what the task fills
   std::vector<OutputRule> outputs = {};  ///< what the task reads
+  /// The number of tokens of targets if these have a vocabulary of their own; 0: both sides share one.
+  std::int64_t targets = 0;
 };
+
+/// The parameter with the vectors of tokens: of both sides of a model with a decoder, or of its targets if
+/// these have a vocabulary of their own. Then source_token_table has those of its sources.
+inline constexpr const char* token_table = "embedding.tokens";
+inline constexpr const char* source_token_table = "encoder.embedding.tokens";
 
 /// The number of the node that writes a tensor (rows, C) between nodes.
 using ValueIndex = int;
@@ -109,7 +116,8 @@ class Network {
   HeadPlan head_;
   std::vector<bool> truths_;
   TrainedParameters trained_;
-  std::int64_t vocabulary_;
+  std::int64_t vocabulary_;  ///< of the first text
+  std::int64_t targets_;     ///< tokens of the second text, and of the head; may be the same ones
   DType precision_;
   std::int64_t width_;
   std::int64_t max_length_;

@@ -116,8 +116,9 @@ class ParentFilling : private pretrained::OptionFiller {
   void tokenizer() {
     const json& table = parent_.config.at("tokenizer");
     if (!put({"tokenizer", "type"}, table.at("type"))) return;  // the options of the tokenizer are its own
+    target_tokenizer(table);
     for (const auto& [name, value] : table.items())
-      if (name != "type" && name != "vocab") put({"tokenizer", name}, value);
+      if (name != "type" && name != "vocab" && name != "target") put({"tokenizer", name}, value);
     const fs::path vocabulary = !table.contains("vocab") || !parent_.vocabulary.empty()
                                     ? parent_.vocabulary
                                     : fs::path(table.at("vocab").get<std::string>());
@@ -133,6 +134,18 @@ class ParentFilling : private pretrained::OptionFiller {
       refuse(*given, "tokenizer.vocab_size",
              "tokenizer.vocab_size is for a vocabulary that is trained, but model.from brings that of " +
                  parent_.title + "; leave it out");
+  }
+
+  /// Both vocabularies of the parent are in the file from which the run takes its tokens.
+  void target_tokenizer(const json& table) {
+    const auto target = table.find("target");
+    const config::Value* given = root_.at({"tokenizer", "target"});
+    if (target != table.end())
+      put_all({"tokenizer", "target"}, *target);
+    else if (given != nullptr)
+      refuse(*given, config::target_tokenizer_key,
+             std::string("[") + config::target_tokenizer_key + "] cannot stand beside model.from: " +
+                 parent_.title + " has one vocabulary for sources and targets; leave the table out");
   }
 
   /// The parent's vocabulary was trained and is taken from its folder, so the run cannot name another one.

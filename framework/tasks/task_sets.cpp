@@ -6,7 +6,9 @@
 // settings. Read task_sets.hpp first.
 #include "tasks/task_sets.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
@@ -40,6 +42,18 @@ std::string counts_note(const EncodedSet& set, const SetDescription& description
   for (const auto& [name, value] : description.counts)
     if (value != 0) text += ", " + std::to_string(value) + " " + name;
   return text;
+}
+
+/// Returns records in which the named fields of text are empty.
+Records without(const Records& records, const std::vector<std::string>& names) {
+  Records left;
+  for (const Records::Field& field : records.fields())
+    if (std::ranges::find(names, field.name) != names.end() &&
+        std::holds_alternative<Records::Texts>(field.values))
+      left.add(field.name, Records::Texts(records.size()));
+    else
+      left.add(field.name, field.values);
+  return left;
 }
 
 /// Drops words until half of the allowed number is left: those that occur once first, then twice, and so on.
@@ -104,10 +118,13 @@ void TaskSets::read() {
   extended_ = true;
 }
 
-TextCounts TaskSets::text_counts() {
+TextCounts TaskSets::text_counts(TextSide side) {
   TextCounts counts;
   visit_train([&](Records& records) {
-    TextCounts part = task().text_counts(records);
+    TextCounts part = task().text_counts(
+        side == TextSide::both
+            ? records
+            : without(records, side == TextSide::sources ? parts_.fields.truth : parts_.fields.structure));
     if (!files_.in_parts()) {
       counts = std::move(part);
       return;

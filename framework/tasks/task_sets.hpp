@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -39,6 +40,10 @@ struct TaskParts {
 /// Returns what each example of a set adds to the measures. Throws Error if the task leaves out an example.
 Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outputs, const std::string& what);
 
+/// Of which inputs a vocabulary is trained: of all, or of those that the task reads, or of those that it is
+/// to generate (its truth).
+enum class TextSide : std::uint8_t { both, sources, targets };
+
 class EncodedParts;
 
 /// The data.max_length for which a task cuts no sequence.
@@ -62,9 +67,9 @@ class TaskSets {
   /// Reads all sets that are not read yet; then the task knows its labels. Throws an Error that names file
   /// and line, or the file that differs from the planned one.
   void read();
-  /// Returns how often each word occurs in the training set (Task::text_counts), from which a vocabulary is
-  /// trained. Reads the set, and prepares the task with it, if needed.
-  TextCounts text_counts();
+  /// Returns how often each word occurs in the training set, or in one side of it (Task::text_counts), from
+  /// which a vocabulary is trained. Reads the set, and prepares the task with it, if needed.
+  TextCounts text_counts(TextSide side = TextSide::both);
 
   /// Encodes all sets, and reads them if needed; then max_length() is known. The result does not depend on
   /// the number of threads.

@@ -66,9 +66,11 @@ PretrainedRun::PretrainedRun(record::Specification specification, std::filesyste
       run_folder_(std::move(run_folder)),
       loaded_(infer::load_experiment(require_unchanged(specification_, run_folder_))),
       parts_(infer::make_task_parts(loaded_.experiment, loaded_.registry)),
-      tokenizer_(infer::load_tokenizer(
-          loaded_, run_folder_,
-          []() -> TextCounts { throw Error("a tokenizer cannot be trained in a run without training"); })),
+      tokenizer_(infer::load_tokenizer(loaded_, run_folder_,
+                                       [](tasks::TextSide) -> TextCounts {
+                                         throw Error(
+                                             "a tokenizer cannot be trained in a run without training");
+                                       })),
       snapshots_(run_folder_, specification_.question, attempt, distributed::only_rank()) {
   adopt_model(parts_, specification_);
   model_ = std::make_unique<model::Model>(loaded_.experiment,

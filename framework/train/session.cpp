@@ -51,7 +51,8 @@ Session::Session(record::Specification specification, std::filesystem::path run_
       sets_(infer::make_task_parts(loaded_.experiment, loaded_.registry), loaded_.experiment.data,
             infer::content_hashes(specification_)),
       tokenizer_(infer::load_tokenizer(
-          loaded_, run_folder, [this] { return sets_.text_counts(); }, inherited_vocabulary(specification_))),
+          loaded_, run_folder, [this](tasks::TextSide side) { return sets_.text_counts(side); },
+          inherited_vocabulary(specification_))),
       snapshots_(run_folder, specification_.question, attempt, ranks) {
   const std::span<const std::string> vocabulary = tokenizer().vocabulary();
   encode(cache);
@@ -63,8 +64,9 @@ Session::Session(record::Specification specification, std::filesystem::path run_
   keep(run_folder / infer::knowledge_file, sets_.task().knowledge());
 
   const config::Experiment& experiment = loaded_.experiment;
-  model_ = std::make_unique<model::Model>(experiment, infer::model_size(sets_.task(), vocabulary.size()),
-                                          loaded_.registry, device);
+  model_ = std::make_unique<model::Model>(
+      experiment, infer::model_size(sets_.task(), vocabulary.size(), tokenizer_.targets), loaded_.registry,
+      device);
   infer::require_selectable(experiment.train.select, *model_);
   infer::require_generation(sets_.task(), *model_);
   infer::require_attention(experiment.train, *model_);
@@ -81,7 +83,7 @@ Session::Session(record::Specification specification, std::filesystem::path run_
 
 void Session::encode(const tasks::TokenCache& cache) {
   const std::string encoding =
-      infer::encoding_of(loaded_.experiment.tokenizer, loaded_.registry, tokenizer_, specification_);
+      infer::encoding_of(loaded_.experiment, loaded_.registry, tokenizer_, specification_);
   const std::string text = record::work_text(
       "encoding", "", loaded_.registry.owner_text(Kind::tokenizer, loaded_.experiment.tokenizer.type));
   const record::CurrentWork work(text.c_str());

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <encore/device.hpp>
+#include <encore/target_tokenizer.hpp>
 #include <nlohmann/json.hpp>
 
 #include "apply/application.hpp"
@@ -149,8 +150,7 @@ class Checker {
     infer::take_planned_files(experiment.data, specification);
     plugins.registry.load(plugins.catalogue, config::needed_types(experiment));
     const std::string known = run.table("tokenizer") + " " + std::to_string(run.folders);
-    if (!tokenizers_.contains(known))
-      tokenizers_[known] = loaded_tokenizer(experiment.tokenizer, plugins.registry);
+    if (!tokenizers_.contains(known)) tokenizers_[known] = loaded_tokenizer(experiment, plugins.registry);
     if (experiment.train.trains_nothing()) return check_adopted(specification, experiment, plugins.registry);
     CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known]);
     infer::require_classes_of_parent(specification, experiment, plugins.registry, checked.sets.task());
@@ -161,10 +161,13 @@ class Checker {
       infer::require_same_tokens(*teacher, experiment.tokenizer, tokenizers_[known].lines);
       infer::require_same_labels(*teacher, checked.sets.task().labels());
     }
-    const std::size_t vocabulary =
-        teacher != nullptr ? teacher->tokenizer().vocabulary().size() : small_vocabulary;
-    model::Model model(experiment, infer::model_size(checked.sets.task(), vocabulary), plugins.registry,
-                       device_);
+    std::size_t vocabulary = small_vocabulary, targets = experiment.target_tokenizer ? small_vocabulary : 0;
+    if (teacher != nullptr) {
+      vocabulary = teacher->tokenizer().vocabulary().size();
+      if (targets > 0) targets = target_tokenizer_of(teacher->tokenizer()).vocabulary().size();
+    }
+    model::Model model(experiment, infer::model_size(checked.sets.task(), vocabulary, targets),
+                       plugins.registry, device_);
     if (teacher != nullptr && length_is_known) infer::learn_from(model, *teacher);
     infer::require_selectable(experiment.train.select, model);
     infer::require_generation(checked.sets.task(), model);
@@ -205,10 +208,10 @@ class Checker {
     if (known) return *known;
     auto checked = std::make_unique<CheckedSets>(
         CheckedSets{tasks::TaskSets(std::move(parts), data, infer::content_hashes(specification))});
-    checked->encoded = tokenizer.tokenizer != nullptr &&
-                       checked->sets.load_encoded(
-                           tasks::TokenCache::standard(),
-                           infer::encoding_of(experiment.tokenizer, registry, tokenizer, specification));
+    checked->encoded =
+        tokenizer.tokenizer != nullptr &&
+        checked->sets.load_encoded(tasks::TokenCache::standard(),
+                                   infer::encoding_of(experiment, registry, tokenizer, specification));
     if (!checked->encoded) checked->sets.read();
     known = std::move(checked);
     return *known;
@@ -222,7 +225,16 @@ class Checker {
     experiment.data.max_length = rows > 0 ? rows : usual_length;
   }
 
-  /// Returns the tokenizer with its vocabulary, or an empty result if the vocabulary is yet to be trained.
+  /// Returns the tokenizer with its vocabulary, or an empty result if the vocabulary is yet to be trained, or
+  /// if each side has one of its own.
+  static infer::LoadedTokenizer loaded_tokenizer(const config::Experiment& experiment,
+                                                 const plugin_host::Registry& registry) {
+    infer::LoadedTokenizer of_sources = loaded_tokenizer(experiment.tokenizer, registry);
+    if (!experiment.target_tokenizer) return of_sources;
+    loaded_tokenizer(*experiment.target_tokenizer, registry);
+    return {};
+  }
+
   static infer::LoadedTokenizer loaded_tokenizer(const config::TokenizerTable& table,
                                                  const plugin_host::Registry& registry) {
     auto tokenizer =

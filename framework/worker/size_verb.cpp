@@ -139,6 +139,8 @@ record::SizeAnswer size_of_model(const record::Specification& specification, con
   const record::SourcedNumber vocabulary = vocabulary_of(experiment.tokenizer, asked.vocabulary);
   KnownTask task = tasks.of(loaded, asked.labels);
   task.size.vocabulary = vocabulary.value;
+  if (experiment.target_tokenizer)
+    task.size.targets = vocabulary_of(*experiment.target_tokenizer, asked.vocabulary).value;
   const model::Network network(experiment, task.size, loaded.registry, device);
 
   const double share = asked.picked > 0.0 ? asked.picked : assumed_picked;

@@ -180,14 +180,14 @@ void TextToText::encode(const Records& records, std::size_t record, const Tokeni
   to.integers(cut_source)
       .push_back(append_tokens(records.texts(source_field)[record], tokenizer, room, to.ids));
   to.ids.push_back(tokenizer.special(Special::end));
-  to.target_ids.push_back(tokenizer.special(target_start_));
-  if (target_begins_) to.target_ids.push_back(tokenizer.special(Special::start));
+  const Tokenizer& of_targets = target_tokenizer_of(tokenizer);
+  to.target_ids.push_back(of_targets.special(target_start_));
+  if (target_begins_) to.target_ids.push_back(of_targets.special(Special::start));
   if (!records.has(target_field)) return;
   const std::string& target = records.texts(target_field)[record];
-  to.integers(cut_target)
-      .push_back(append_tokens(target, target_tokenizer_of(tokenizer), max_length_ - given(), to.target_ids));
+  to.integers(cut_target).push_back(append_tokens(target, of_targets, max_length_ - given(), to.target_ids));
   to.integers(targets).assign(to.target_ids.begin() + 1, to.target_ids.end());
-  to.integers(targets).push_back(tokenizer.special(Special::end));
+  to.integers(targets).push_back(of_targets.special(Special::end));
   put_text(target, to.integers(references));
 }
 

@@ -79,8 +79,12 @@ struct CopyTest : ::testing::Test {
             .columns = {{.name = "next", .space = Space::target, .truth = true}},
             .outputs = {{.name = "words", .space = Space::target}}};
   }
-  std::unique_ptr<TinyModel> make(const config::Experiment& of, const data::PackedBatch& packed) {
-    auto tiny = std::make_unique<TinyModel>(of, size(), registry, device, packed);
+  /// `targets`: the number of tokens of targets if these have a vocabulary of their own.
+  std::unique_ptr<TinyModel> make(const config::Experiment& of, const data::PackedBatch& packed,
+                                  std::int64_t targets = 0) {
+    model::ModelSize needs = size();
+    needs.targets = targets;
+    auto tiny = std::make_unique<TinyModel>(of, needs, registry, device, packed);
     tiny->model.initialize(1);
     return tiny;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests models of two stacks (model/network.hpp): an encoder over the first text, a causal decoder over the
-// second that reads the encoder's rows, and one table of tokens for both embeddings and the head. Gradients
-// must be those of the loss, also in shards, and a row of the decoder may see the source but no later row.
+// second that reads the encoder's rows, and one table of tokens for both embeddings and the head, or a table
+// for each vocabulary. Gradients must be those of the loss, also in shards, and a row of the decoder may see
+// the source but no later row.
 // Read next: generation_test.cpp.
 #include <cmath>
 #include <set>
@@ -32,10 +33,41 @@ TEST_F(StacksTest, ShareOneTableAndNameTheirParametersByStack) {
   EXPECT_FALSE(paths.contains("head.table"));
 }
 
+TEST_F(StacksTest, HaveATableForEachVocabulary) {
+  const auto tiny = make(experiment(config::NormPosition::pre), pack_pairs(some_pairs()), vocabulary + 3);
+  const memory::ParameterBlock& parameters = tiny->model.parameters();
+  EXPECT_EQ(parameters.find("encoder.embedding.tokens").spec.shape,
+            (std::vector<std::int64_t>{vocabulary, 8}));
+  EXPECT_EQ(parameters.find("embedding.tokens").spec.shape, (std::vector<std::int64_t>{vocabulary + 3, 8}));
+  EXPECT_EQ(logits(*tiny).size(), pack_pairs(some_pairs()).target.ids.size() * (vocabulary + 3))
+      << "the head predicts tokens of targets";
+}
+
+/// With equal values in both tables a model computes what it computes with one, and the gradient of the one
+/// is the sum of theirs.
+TEST_F(StacksTest, TwoEqualTablesGiveTheLossOfOne) {
+  const auto one = make(experiment(), pack_pairs(some_pairs())),
+             two = make(experiment(), pack_pairs(some_pairs()), vocabulary);
+  const memory::ParameterBlock &of_one = one->model.parameters(), &of_two = two->model.parameters();
+  for (const memory::ParameterSlice& slice : of_two.slices())
+    two->set_values(
+        slice, one->values(of_one.find(
+                   slice.path == "encoder.embedding.tokens" ? std::string("embedding.tokens") : slice.path)));
+  EXPECT_EQ(one->loss({1, 1}), two->loss({1, 1}));
+  const std::vector<double> whole = one->gradient(of_one.find("embedding.tokens")),
+                            sources = two->gradient(of_two.find("encoder.embedding.tokens")),
+                            targets = two->gradient(of_two.find("embedding.tokens"));
+  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(whole[i], sources[i] + targets[i], 1e-14) << i;
+  EXPECT_NE(sources, std::vector<double>(sources.size(), 0.0));
+  EXPECT_NE(targets, std::vector<double>(targets.size(), 0.0));
+}
+
+struct StacksGradientTest : CopyTest, ::testing::WithParamInterface<std::int64_t> {};
+
 /// Compares gradients with four-point differences of the loss at single entries of every parameter.
-TEST_F(StacksTest, GradientsAreThoseOfTheLoss) {
+TEST_P(StacksGradientTest, IsThatOfTheLoss) {
   for (const config::NormPosition position : {config::NormPosition::post, config::NormPosition::pre}) {
-    const auto tiny = make(experiment(position), pack_pairs(some_pairs()));
+    const auto tiny = make(experiment(position), pack_pairs(some_pairs()), GetParam());
     const auto loss = [&] {
       return tiny->model.read(tiny->model.forward_backward(tiny->batch, tiny->batch.scales(), {1, 1}));
     };
@@ -56,6 +88,12 @@ TEST_F(StacksTest, GradientsAreThoseOfTheLoss) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Targets, StacksGradientTest, ::testing::Values(0, vocabulary + 3),
+                         [](const auto& of) {
+                           return of.param == 0 ? std::string("OneVocabulary")
+                                                : std::string("TwoVocabularies");
+                         });
 
 TEST_F(StacksTest, ARowOfTheDecoderSeesTheSourceAndNoLaterRow) {
   std::vector<Pair> pairs = some_pairs();
