@@ -4,6 +4,8 @@
 
     python3 tests/bench/invoices.py invoices
     ENCORE_INVOICES=invoices ./exp run experiments/apps/invoices.toml
+    python3 tests/bench/invoices.py typed --types
+    ENCORE_INVOICES=typed ./exp run experiments/apps/invoices_types.toml
 
 Called by hand; docs/guides/extract.md has the results, and invoices_test.py tests it.
 
@@ -16,7 +18,8 @@ set has templates of its own, so no template of the test set is known to the mod
 An invoice has a number, a company, a customer, a date, a due date, items (quantity, description, price, amount), a net
 amount, a tax and a total. One invoice in eight has a wrong net amount, tax or total. A letter reminds a customer of an
 invoice: it has a number, a company, a customer, a date and the claimed amount. Other dates and amounts stand between
-them, such as carried sums, delivery dates and prices in the terms. With one seed it writes the same files each time.
+them, such as carried sums, delivery dates and prices in the terms. With one seed it writes the same files each time. With
+--types a line "# type = invoice" or "# type = letter" stands in front of each document; the rows are the same.
 """
 import argparse, os, random
 
@@ -254,7 +257,8 @@ class Document:
         return lines + [[("Yours sincerely", "")], [(f"{rng.choice(NAMES)}", "")]]
 
     def lines(self):
-        return self.letter() if self.rng.random() < LETTERS else self.invoice()
+        """Returns the type of the document and its lines."""
+        return ("letter", self.letter()) if self.rng.random() < LETTERS else ("invoice", self.invoice())
 
 
 def tagged(lines):
@@ -278,6 +282,7 @@ def main():
     parser.add_argument("--dev", type=int, default=600, help="documents to choose the threshold on (default: 600)")
     parser.add_argument("--test", type=int, default=2000, help="documents to measure on (default: 2000)")
     parser.add_argument("--unseen", type=int, default=500, help="documents with other words in front of values (default: 500)")
+    parser.add_argument("--types", action="store_true", help="write the type of each document into the .conll files")
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default: 1)")
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
@@ -288,7 +293,10 @@ def main():
         with open(f"{a.out}/{name}.conll", "w", encoding="utf-8") as file, \
                 open(f"{a.out}/{name}.txt", "w", encoding="utf-8") as plain:
             for _ in range(getattr(a, name)):
-                words, tags = tagged(Document(rng, rng.choice(templates)).lines())
+                kind, lines = Document(rng, rng.choice(templates)).lines()
+                words, tags = tagged(lines)
+                if a.types:
+                    file.write(f"# type = {kind}\n")
                 file.writelines(f"{word}\t{tag}\n" for word, tag in zip(words, tags))
                 file.write("\n")
                 plain.write(" ".join(words) + "\n")

@@ -36,6 +36,12 @@ with tempfile.TemporaryDirectory() as name:
         assert pathlib.Path(name, "a", file).read_bytes() == pathlib.Path(name, "b", file).read_bytes(), file
     assert len(pathlib.Path(name, "a/test.txt").read_text().splitlines()) == 20
     assert pathlib.Path(name, "a/train.conll").read_text().count("\n\n") == 30
+    subprocess.run([sys.executable, str(FOLDER / "invoices.py"), f"{name}/typed", "--types", "--train", "30", "--dev", "1", "--test", "1", "--unseen", "1"],
+                   check=True)
+    typed = pathlib.Path(name, "typed/train.conll").read_text().splitlines(keepends=True)
+    types = [line for line in typed if line.startswith("# type = ")]
+    assert len(types) == 30 and set(types) == {"# type = invoice\n", "# type = letter\n"}, types
+    assert "".join(line for line in typed if line not in types) == pathlib.Path(name, "a/train.conll").read_text()
 
 groups = {}
 for part, count in invoices.TEMPLATES.items():
@@ -49,10 +55,12 @@ for key, words in invoices.UNSEEN.items():
 rng, wrong, count, pages, letters = random.Random(7), 0, 0, set(), 0
 for _ in range(400):
     document = invoices.Document(rng, invoices.Template(rng, invoices.CHOICES))
-    words, tags = invoices.tagged(document.lines())
+    kind, lines = document.lines()
+    words, tags = invoices.tagged(lines)
     found, pages = spans(words, tags), pages | {document.pages}
     labels = {label for label, _ in found}
     assert {"company", "customer", "number", "date"} <= labels, labels
+    assert kind == ("letter" if "claim" in labels else "invoice")
     if "claim" in labels:
         letters += 1
         assert "total" not in labels and not any(label.startswith("item") for label in labels)
