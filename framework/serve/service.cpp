@@ -312,8 +312,7 @@ ModelPool& Service::pool_of(const std::string& model) {
   }
   if (model.empty() && pools_.size() == 1) return *pools_.front();
   if (model.empty()) throw Refusal(400, "\"model\" is missing: several are served, " + quoted_list(names));
-  throw Refusal(404, "no model \"" + model + "\" is served" +
-                         did_you_mean(model, names, "; there is " + quoted_list(names)));
+  throw Refusal(404, "no model \"" + model + "\" is served; there is " + quoted_list(names));
 }
 
 void Service::ask(const CallPointer& call) {

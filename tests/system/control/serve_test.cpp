@@ -578,6 +578,8 @@ TEST_F(Serve, ServesSeveralModelsByNameAndSaysWhichThereAre) {
   expect_refused(predict("Anna"), 400, "several are served, \\\"tiny\\\", \\\"other\\\"");
   const HttpResponse response = ask(http_post("/v1/predict", R"({"inputs": "Anna", "model": "other"})"));
   EXPECT_EQ(json::parse(response.body).at("model"), "other");
+  expect_refused(ask(http_post("/v1/predict", R"({"inputs": "Anna", "model": "othr"})")), 404,
+                 "no model \\\"othr\\\" is served; there is \\\"tiny\\\", \\\"other\\\"");
 }
 
 TEST_F(Serve, SaysWhyAModelCannotBeLoaded) {
