@@ -221,7 +221,8 @@ TEST_F(Classification, RefusesWhatTheReaderCannotUse) {
   EXPECT_TRUE(
       contains(refusal(text),
                "refused.toml:6:8: reader \"conll\" does not give the fields \"text\", \"label\" that task "
-               "\"classify\" needs; it gives \"words\", \"tags\"; readers that give all of them: "
+               "\"classify\" needs; it gives \"words\", \"tags\", with its options \"text\", \"label\"; "
+               "readers that give all of them: "
                "\"jsonl\", \"tsv\""));
   sandbox_.write("dev.tsv", "fine\tpositive\nno label\n\tnegative\n");
   const std::string errors = refusal(reviews_experiment());
