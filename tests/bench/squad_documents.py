@@ -10,8 +10,8 @@ of SQuAD 1.1.
 
     python3 tests/bench/squad_documents.py join $ENCORE_DATA/squad/dev.json --words 350 -o joined.json
 
-Called by hand; docs/guides/answer_from_documents.md and docs/guides/long_inputs.md have its results, and
-squad_documents_test.py tests it.
+Called by hand; docs/guides/answer_from_documents.md has results of `draw` and `examples`, and squad_documents_test.py
+tests it.
 
 `draw` divides the paragraphs of all files at random into three groups, so that no group has a question about a paragraph
 of another one. It writes:
