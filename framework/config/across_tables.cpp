@@ -309,7 +309,6 @@ class AcrossTables {
 
   // Checks model.max_positions: a table of learned positions has a row for each position of the longest
   // sequence.
-
   void check_positions() {
     const auto model = resolved_.tables.find("model"), data = resolved_.tables.find("data");
     if (model == resolved_.tables.end() || !model->second.options.has("max_positions") ||

@@ -97,8 +97,7 @@ Target target_of(const Engine& engine) {
   if (experiment.target_tokenizer)
     throw Error(
         "the model has separate vocabularies for sources and targets ([tokenizer.target]), which no family "
-        "of "
-        "models has that Encore writes; export it with --format encore");
+        "of models has that Encore writes; export it with --format encore");
   const pretrained::Family& family = pretrained::family_to_write(experiment.tokenizer.type, experiment.model);
   pretrained::PretrainedConfig config = pretrained::pretrained_config_of(
       family, experiment.model, std::ssize(engine.tokenizer().vocabulary()), experiment.data.max_length);
