@@ -129,7 +129,8 @@ TEST_F(Serve, RejectsInvalidRequestsAndSaysWhy) {
   expect_refused(body(R"({"inputs": 1e999})"), 400, "a number that no 64-bit float can hold");
   expect_refused(body(std::string(3000, '[')), 400, "nested more than 100 levels deep");
   expect_refused(body("{\"inputs\": \"\xFF\"}"), 400, "no JSON");
-  expect_refused(body(R"({"inputs": "Anna", "model": "tinny"})"), 404, "did you mean \\\"tiny\\\"?");
+  expect_refused(body(R"({"inputs": "Anna", "model": "tinny"})"), 404,
+                 "no model \\\"tinny\\\" is served; there is \\\"tiny\\\"");
   expect_refused(predict(std::string(5000, 'a')), 413, "the body is longer than 4096 bytes");
   expect_refused(predict(std::vector<std::string>(41, "a")), 413, "takes at most 40 at a time");
   expect_refused(ask(http_get("/v1/predict")), 405, "/v1/predict takes POST");
