@@ -98,8 +98,7 @@ class ConllReader final : public Reader {
 
 /// Returns the words of each sentence from the column of the token, and with Format::label_comment their
 /// `text`. All rows need that column and the same number of columns; labels may be missing, those of words
-/// in any other column. Throws an Error with file and line of
-/// all invalid rows, up to a limit.
+/// in any other column. Throws an Error with file and line of all invalid rows, up to a limit.
 Records questions_in(const InputText& file, const Format& format);
 
 /// Returns the file with one more column per row: the label of its word from `labels`. The separator is that
