@@ -19,6 +19,8 @@ namespace {
 constexpr const char* pdf_program = "pdftotext";
 /// A damaged file may let the program loop. A large one takes less than a second.
 constexpr auto pdf_patience = std::chrono::seconds(60);
+/// The text of a thousand full pages has about 4 MiB. A file made for it can yield text without an end.
+constexpr std::size_t largest_mebibytes = 64;
 
 std::int64_t code_points(std::string_view text) {
   return std::ranges::count_if(text,
@@ -54,8 +56,12 @@ std::string output_for(const std::string& file, std::string& problem) {
   }
   const std::string name = file.starts_with('-') ? "./" + file : file;
   runner::ProgramOutput output =
-      runner::run_program(pdf_program, {"-enc", "UTF-8", name, "-"}, "", {.timeout = pdf_patience});
-  if (output.silent) {
+      runner::run_program(pdf_program, {"-enc", "UTF-8", name, "-"}, "",
+                          {.timeout = pdf_patience, .largest = largest_mebibytes << 20U});
+  if (output.too_large) {
+    problem = file + ": " + pdf_program + " wrote more than " + std::to_string(largest_mebibytes) +
+              " MiB and was stopped; the file may be damaged, or it must be divided (pdfseparate)";
+  } else if (output.silent) {
     problem = file + ": " + pdf_program + " wrote nothing for " + std::to_string(pdf_patience.count()) +
               " seconds and was stopped; the file may be damaged";
   } else if (!output.end.success()) {
@@ -80,24 +86,46 @@ std::string problem_of_pages(const PdfText& text, const App& app) {
   return "";
 }
 
-void add_pages(const PdfText& whole, std::vector<PdfText>& texts) {
-  std::int64_t point = 0;  // of the byte
-  std::size_t byte = 0;
-  const auto byte_at = [&](std::int64_t wanted) {
-    while (byte < whole.text.size() &&
-           (point < wanted || (static_cast<unsigned char>(whole.text[byte]) & 0xC0U) == 0x80U)) {
-      ++byte;
-      if (byte == whole.text.size() || (static_cast<unsigned char>(whole.text[byte]) & 0xC0U) != 0x80U)
-        ++point;
+/// Returns what stands between two lines.
+std::string between_lines(const std::string& line_mark) {
+  return line_mark.empty() ? " " : " " + line_mark + " ";
+}
+
+/// Returns the text of each page from the output of pdftotext, in which a form feed ends each page.
+std::vector<std::string> page_texts(std::string_view output, const std::string& line_mark) {
+  std::vector<std::string> pages;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\f'), output.size());
+    pages.push_back(joined_lines(output.substr(0, end), between_lines(line_mark)));
+    output.remove_prefix(std::min(end + 1, output.size()));
+  }
+  return pages;
+}
+
+PdfText joined_texts(const std::string& id, const std::vector<std::string>& pages,
+                     const std::string& line_mark) {
+  const std::string between = between_lines(line_mark);
+  PdfText text{.id = id, .text = {}, .pages = {}};
+  std::int64_t length = 0;  // of the text, in code points
+  for (const std::string& page : pages) {
+    if (!page.empty() && !text.text.empty()) {
+      text.text += between;
+      length += code_points(between);
     }
-    return byte;
-  };
-  for (const PageOfText& page : whole.pages) {
-    const std::size_t begin = byte_at(page.start), end = byte_at(page.end);
-    if (begin == end) continue;
-    texts.push_back({.id = whole.id + "#" + std::to_string(page.page),
-                     .text = whole.text.substr(begin, end - begin),
-                     .pages = {{.page = page.page, .start = 0, .end = page.end - page.start}}});
+    text.pages.push_back({.page = text.pages.size() + 1, .start = length, .end = length + code_points(page)});
+    text.text += page;
+    length = text.pages.back().end;
+  }
+  return text;
+}
+
+/// Appends a text for each page that has one.
+void add_pages(const std::string& id, const std::vector<std::string>& pages, std::vector<PdfText>& texts) {
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    if (pages[i].empty()) continue;
+    texts.push_back({.id = id + "#" + std::to_string(i + 1),
+                     .text = pages[i],
+                     .pages = {{.page = i + 1, .start = 0, .end = code_points(pages[i])}}});
   }
 }
 
@@ -139,22 +167,7 @@ Form<PdfTextRequest> pdf_text_form() {
 }
 
 PdfText joined_pages(const std::string& id, std::string_view output, const std::string& line_mark) {
-  const std::string between = line_mark.empty() ? " " : " " + line_mark + " ";
-  PdfText text{.id = id, .text = {}, .pages = {}};
-  std::int64_t length = 0;  // of the text, in code points
-  while (!output.empty()) {
-    const std::size_t end = std::min(output.find('\f'), output.size());
-    const std::string page = joined_lines(output.substr(0, end), between);
-    output.remove_prefix(std::min(end + 1, output.size()));
-    if (!page.empty() && !text.text.empty()) {
-      text.text += between;
-      length += code_points(between);
-    }
-    text.pages.push_back({.page = text.pages.size() + 1, .start = length, .end = length + code_points(page)});
-    text.text += page;
-    length = text.pages.back().end;
-  }
-  return text;
+  return joined_texts(id, page_texts(output, line_mark), line_mark);
 }
 
 PdfTexts pdf_texts(const PdfTextRequest& request, const App& app) {
@@ -162,13 +175,13 @@ PdfTexts pdf_texts(const PdfTextRequest& request, const App& app) {
   PdfTexts answer;
   for (const std::string& file : request.files) {
     std::string problem;
-    const std::string output = output_for(file, problem);
-    PdfText text = joined_pages(file, output, request.line_mark);
+    const std::vector<std::string> pages = page_texts(output_for(file, problem), request.line_mark);
+    PdfText text = joined_texts(file, pages, request.line_mark);
     if (problem.empty()) problem = problem_of_pages(text, app);
     if (!problem.empty())
       answer.problems.push_back(problem);
     else if (request.pages)
-      add_pages(text, answer.texts);
+      add_pages(file, pages, answer.texts);
     else
       answer.texts.push_back(std::move(text));
   }

@@ -73,7 +73,7 @@ std::string full_name(const std::string& step, const std::string& field) {
 void require_given(const config::Application& application, const std::vector<StepFields>& fields,
                    const Offer& reader) {
   std::vector<std::string> of_reader = reader.gives;
-  of_reader.insert(of_reader.end(), reader.may_give.begin(), reader.may_give.end());
+  for (const OptionalField& field : reader.may_give) of_reader.push_back(field.name);
   std::vector<std::string> given = of_reader, earlier;
   for (std::size_t i = 0; i < application.steps.size(); ++i) {
     const config::StepTable& step = application.steps[i];

@@ -4,6 +4,7 @@
 // names the option to change and says why. Read resolve.hpp first.
 #include "config/resolve.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/nearest.hpp"
@@ -87,18 +88,42 @@ class AcrossTables {
   void check_fields() {
     const ManifestOffer *task = offer_of("task"), *reader = offer_of("data");
     if (task == nullptr || reader == nullptr) return;
-    const std::vector<std::string> missing = missing_fields(*task, *reader);
+    const std::vector<std::string> missing =
+        missing_fields(*task, *reader, resolved_.tables.at("data").options);
     if (missing.empty()) return;
+    const bool options_suffice = missing_fields(*task, *reader).empty();
     std::vector<std::string> fitting;
     for (const std::string& name : catalogue_.names(Kind::reader))
-      if (missing_fields(*task, catalogue_.get(Kind::reader, name)).empty()) fitting.push_back(name);
-    refuse("data.type",
-           title_of(reader->kind, reader->name) + " does not give the field" +
-               (missing.size() == 1 ? " " : "s ") + quoted_list(missing) + " that " +
-               title_of(task->kind, task->name) + " needs; it gives " + quoted_list(reader->gives) +
-               (reader->may_give.empty() ? "" : ", with its options " + quoted_list(reader->may_give)) +
-               (fitting.empty() ? "; no available reader gives all of them"
-                                : "; readers that give all of them: " + quoted_list(fitting)));
+      if (name != reader->name && missing_fields(*task, catalogue_.get(Kind::reader, name)).empty())
+        fitting.push_back(name);
+    std::string others;
+    if (!fitting.empty())
+      others = "; readers that give all of them: " + quoted_list(fitting);
+    else if (!options_suffice)
+      others = "; no available reader gives all of them";
+    refuse("data.type", title_of(reader->kind, reader->name) + " does not give the field" +
+                            (missing.size() == 1 ? " " : "s ") + quoted_list(missing) + " that " +
+                            title_of(task->kind, task->name) + " needs; it gives " +
+                            quoted_list(reader->gives) + options_that_add(missing, *reader) + others);
+  }
+
+  /// Returns "; data.label_comment adds "text", "label"" for the missing fields that options of the reader
+  /// add.
+  static std::string options_that_add(const std::vector<std::string>& missing, const ManifestOffer& reader) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> settings;
+    for (const OptionalField& field : reader.may_give) {
+      if (std::ranges::find(missing, field.name) == missing.end()) continue;
+      const std::string setting =
+          "data." + field.option + (field.value.empty() ? "" : " = \"" + field.value + "\"");
+      const auto same = std::ranges::find(settings, setting, &decltype(settings)::value_type::first);
+      if (same == settings.end())
+        settings.push_back({setting, {field.name}});
+      else
+        same->second.push_back(field.name);
+    }
+    std::string text;
+    for (const auto& [setting, fields] : settings) text += "; " + setting + " adds " + quoted_list(fields);
+    return text;
   }
 
   // Checks the sets: dev is a file of its own or a share of train.

@@ -4,6 +4,7 @@
 #include "config/manifest.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -46,6 +47,54 @@ std::vector<std::string> text_list_member(const json& object, const char* name, 
   if (!std::ranges::all_of(list, [](const json& entry) { return entry.is_string(); }))
     throw Error("\"" + std::string(name) + "\" of " + owner + " has the wrong type: " + list.dump());
   return list.get<std::vector<std::string>>();
+}
+
+/// Reads the optional fields of a reader, each the name alone or {"field", "option", "value"}.
+std::vector<OptionalField> optional_fields_in(const json& in, const std::string& owner) {
+  std::vector<OptionalField> fields;
+  for (const json& entry : member(in, "may_give", json::value_t::array, owner)) {
+    const std::string place = "\"may_give\" of " + owner;
+    if (entry.is_string()) {
+      fields.push_back({.name = entry.get<std::string>()});
+      continue;
+    }
+    if (!entry.is_object()) throw Error(place + " has the wrong type: " + in["may_give"].dump());
+    OptionalField field = {.name = text_member(entry, "field", place),
+                           .option = text_member(entry, "option", place)};
+    if (entry.contains("value")) field.value = text_member(entry, "value", place);
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+json json_of(const OptionalField& field) {
+  if (field.option.empty()) return field.name;
+  json out = {{"field", field.name}, {"option", field.option}};
+  if (!field.value.empty()) out["value"] = field.value;
+  return out;
+}
+
+/// Returns false if the field is absent from the records under these options.
+bool may_be_given(const OptionalField& field, const Schema& schema, const Options& options) {
+  if (!options.has(field.option)) return true;
+  if (!field.value.empty()) return options.text(field.option) == field.value;
+  const Option* option = schema.find(field.option);
+  return option == nullptr || !option->fallback || options.values().at(field.option) != *option->fallback;
+}
+
+/// Returns the fields that the task needs and that the reader gives neither by default nor as an optional
+/// field that counts.
+std::vector<std::string> fields_missing(const ManifestOffer& task, const ManifestOffer& reader,
+                                        const std::function<bool(const OptionalField&)>& counts) {
+  std::vector<std::string> missing;
+  for (const std::vector<std::string>* fields : {&task.needs.structure, &task.needs.truth})
+    for (const std::string& name : *fields)
+      if (std::ranges::find(reader.gives, name) == reader.gives.end() &&
+          std::ranges::none_of(reader.may_give, [&](const OptionalField& field) {
+            return field.name == name && counts(field);
+          }))
+        missing.push_back(name);
+  return missing;
 }
 
 /// Refuses names under which runs would store two values as one.
@@ -199,8 +248,7 @@ ManifestOffer offer_from_json(const json& in) {
   if (offer.kind == Kind::step) read_step(in, owner, offer);
   if (offer.kind == Kind::head) read_forms(in, owner, offer);
   if (offer.kind == Kind::reader) offer.gives = text_list_member(in, "gives", owner);
-  if (offer.kind == Kind::reader && in.contains("may_give"))
-    offer.may_give = text_list_member(in, "may_give", owner);
+  if (offer.kind == Kind::reader && in.contains("may_give")) offer.may_give = optional_fields_in(in, owner);
   return offer;
 }
 
@@ -246,14 +294,20 @@ std::string with_article(Kind kind) {
   return (kind == Kind::optimizer ? "an " : "a ") + std::string(encore::name_of(kind));
 }
 
+std::vector<std::string> optional_names(const ManifestOffer& reader) {
+  std::vector<std::string> names;
+  for (const OptionalField& field : reader.may_give) names.push_back(field.name);
+  return names;
+}
+
 std::vector<std::string> missing_fields(const ManifestOffer& task, const ManifestOffer& reader) {
-  std::vector<std::string> missing;
-  for (const std::vector<std::string>* fields : {&task.needs.structure, &task.needs.truth})
-    for (const std::string& field : *fields)
-      if (std::ranges::find(reader.gives, field) == reader.gives.end() &&
-          std::ranges::find(reader.may_give, field) == reader.may_give.end())
-        missing.push_back(field);
-  return missing;
+  return fields_missing(task, reader, [](const OptionalField&) { return true; });
+}
+
+std::vector<std::string> missing_fields(const ManifestOffer& task, const ManifestOffer& reader,
+                                        const Options& options) {
+  return fields_missing(
+      task, reader, [&](const OptionalField& field) { return may_be_given(field, reader.options, options); });
 }
 
 json offer_to_json(const ManifestOffer& offer) {
@@ -287,7 +341,7 @@ json offer_to_json(const ManifestOffer& offer) {
                             {"ties", form.ties},
                             {"couples_sequences", form.couples_sequences}});
   if (offer.kind == Kind::reader) out["gives"] = offer.gives;
-  if (!offer.may_give.empty()) out["may_give"] = offer.may_give;
+  for (const OptionalField& field : offer.may_give) out["may_give"].push_back(json_of(field));
   return out;
 }
 

@@ -58,19 +58,25 @@ struct ManifestOffer {
   std::string name;
   int version = 1;
   Schema options = {};
-  std::string summary = {};                ///< one line; empty where the type declares none
-  TaskFields needs = {};                   ///< of a task: the fields of records that it reads
-  std::vector<Measure> measures = {};      ///< of a task or a step
-  std::string select = {};                 ///< of a task: the default of train.select; of a step: app.select
-  bool asks_model = false;                 ///< of a step: its table names a run with the option `model`
-  std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
-  std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
-  std::vector<AdoptedModel> adopted = {};  ///< of a task: pretrained models that it can import
-  std::vector<HeadForm> forms = {};        ///< of a head, in its manifest: plugin_host/loader.hpp
+  std::string summary = {};             ///< one line; empty where the type declares none
+  TaskFields needs = {};                ///< of a task: the fields of records that it reads
+  std::vector<Measure> measures = {};   ///< of a task or a step
+  std::string select = {};              ///< of a task: the default of train.select; of a step: app.select
+  bool asks_model = false;              ///< of a step: its table names a run with the option `model`
+  std::vector<std::string> gives = {};  ///< of a reader: the fields of its records
+  std::vector<OptionalField> may_give = {};  ///< of a reader: those that its options add
+  std::vector<AdoptedModel> adopted = {};    ///< of a task: pretrained models that it can import
+  std::vector<HeadForm> forms = {};          ///< of a head, in its manifest: plugin_host/loader.hpp
 };
 
+/// Returns the names of the fields that options of the reader add.
+std::vector<std::string> optional_names(const ManifestOffer& reader);
 /// Returns the fields that the task needs and that the reader does not give under any options.
 std::vector<std::string> missing_fields(const ManifestOffer& task, const ManifestOffer& reader);
+/// The same under these options, as far as the reader declares it: a field that it gives by default counts,
+/// even if an option replaces it.
+std::vector<std::string> missing_fields(const ManifestOffer& task, const ManifestOffer& reader,
+                                        const Options& options);
 
 struct Manifest {
   std::string name;

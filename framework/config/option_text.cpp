@@ -136,9 +136,9 @@ std::string fields_text(const ManifestOffer& offer) {
   if (offer.kind == Kind::reader)
     return (offer.may_give.empty() ? "Each record has the " : "By default each record has the ") +
            fields_of(offer.gives) +
-           (offer.may_give.empty()
-                ? ""
-                : ". Options can replace or remove these fields, or add others: " + joined(offer.may_give));
+           (offer.may_give.empty() ? ""
+                                   : ". Options can replace or remove these fields, or add others: " +
+                                         joined(optional_names(offer)));
   if (offer.kind == Kind::step && offer.asks_model)
     return "It asks the model of a run. The option `model` names the run: { run = \"RUN\" } for a completed "
            "run, { experiment = \"FILE.toml\" } for a run that is trained first, or { folder = \"DIR\" } for "

@@ -85,6 +85,7 @@ class ReaderCheck {
 
   std::string fields() const {
     require(!offer_.gives.empty(), "fields() names no field");
+    for (const OptionalField& field : offer_.may_give) require_option_of(field);
     const auto reader = make();
     std::size_t read = 0;
     for (const FileSet& set : sets_) {
@@ -94,10 +95,11 @@ class ReaderCheck {
         require(outcome.records.has(field),
                 "the records of " + set.name + " have no field \"" + field + "\", which fields() names");
       for (const Records::Field& field : outcome.records.fields())
-        require(std::ranges::find(offer_.gives, field.name) != offer_.gives.end() ||
-                    std::ranges::find(offer_.may_give, field.name) != offer_.may_give.end(),
-                "the records of " + set.name + " have a field \"" + field.name +
-                    "\", which neither fields() nor optional_fields() names");
+        require(
+            std::ranges::find(offer_.gives, field.name) != offer_.gives.end() ||
+                std::ranges::find(offer_.may_give, field.name, &OptionalField::name) != offer_.may_give.end(),
+            "the records of " + set.name + " have a field \"" + field.name +
+                "\", which neither fields() nor optional_fields() names");
       if (outcome.records.size() > 0) ++read;
     }
     require(read > 0, own_ ? "neither the file of --data nor a sample of the suite gives a record"
@@ -243,6 +245,21 @@ class ReaderCheck {
   static constexpr const char* hint =
       "; encore/lines.hpp finds the lines of any text, and a byte order mark in front does not belong to a "
       "record";
+
+  /// Throws Error if the reader does not declare the option that adds a field, or not with this value.
+  void require_option_of(const OptionalField& field) const {
+    if (field.option.empty()) {
+      require(field.value.empty(),
+              "optional_fields() names a value for \"" + field.name + "\" without an option");
+      return;
+    }
+    const Option* option = offer_.options.find(field.option);
+    require(option != nullptr, "optional_fields() says that option \"" + field.option + "\" adds \"" +
+                                   field.name + "\", but options() does not declare it");
+    require(field.value.empty() || std::ranges::find(option->choices, field.value) != option->choices.end(),
+            "optional_fields() says that " + field.option + " = \"" + field.value + "\" adds \"" +
+                field.name + "\", but the choices of this option lack that value");
+  }
 
   std::unique_ptr<Reader> make() const {
     return plugin_host::make_offer<Kind::reader>(offer_, plugin_host::default_options(offer_.options), {});

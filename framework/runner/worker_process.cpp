@@ -351,6 +351,11 @@ ProgramOutput run_program(const std::filesystem::path& program, const std::vecto
     const bool news = take(out, err, silence.time_left(), result);
     if (watch.seen && result.output.size() > before)
       watch.seen(std::string_view(result.output).substr(before));
+    result.too_large = watch.largest > 0 && result.output.size() + result.errors.size() > watch.largest;
+    if (result.too_large) {
+      ::kill(pid, SIGKILL);
+      break;
+    }
     if (news)
       silence.over();
     else if (silence.too_long()) {
@@ -358,7 +363,7 @@ ProgramOutput run_program(const std::filesystem::path& program, const std::vecto
       break;
     }
   }
-  // The children of a silent program may hold the pipes open, so they are not read to their end.
+  // The children of a program that was ended may hold the pipes open, so they are not read to their end.
   result.end = result.silent ? end_silent(pid, out, err, result) : wait_for_end(pid);
   writer.join();
   return result;

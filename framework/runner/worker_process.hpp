@@ -102,7 +102,8 @@ struct ProgramOutput {
   ProcessEnd end;
   std::string output;
   std::string errors;
-  bool silent = false;  ///< it was ended because it wrote nothing for too long
+  bool silent = false;     ///< it was ended because it wrote nothing for too long
+  bool too_large = false;  ///< it was ended because it wrote more than ProgramWatch::largest
 };
 
 /// Watches a program while it runs.
@@ -115,6 +116,8 @@ struct ProgramWatch {
   /// A program that writes nothing for this long is ended, by SIGQUIT and then by SIGKILL; 0: no
   /// limit.
   std::chrono::seconds timeout = std::chrono::seconds(0);
+  /// A program that writes more bytes than this, errors included, is ended by SIGKILL; 0: no limit.
+  std::size_t largest = 0;
 };
 
 /// Runs a program to its end with `input` on its standard input. Throws Error when it cannot be started.

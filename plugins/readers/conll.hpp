@@ -75,7 +75,9 @@ class ConllReader final : public Reader {
       "are recognized";
   static Schema options();
   static std::vector<std::string> fields() { return {"words", "tags"}; }
-  static std::vector<std::string> optional_fields() { return {"text", "label"}; }
+  static std::vector<OptionalField> optional_fields() {
+    return {{"text", "label_comment"}, {"label", "label_comment"}};
+  }
 
   /// Throws OptionError for: one column with two roles, an invalid delimiter, an entry of label_map that is
   /// not FROM=TO.

@@ -30,8 +30,10 @@ class JsonlReader final : public Reader {
       "source and its target, as `translate` and `summarize` need them";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
-  static std::vector<std::string> optional_fields() {
-    return {"text2", "labels", "number", "spans", "answers", "negatives", "source", "target"};
+  static std::vector<OptionalField> optional_fields() {
+    return {{"text2", "text2_key"},    {"labels", "label_type", "list"}, {"number", "label_type", "number"},
+            {"spans", "marked_spans"}, {"answers", "answers_key"},       {"negatives", "negatives_key"},
+            {"source", "source_key"},  {"target", "target_key"}};
   }
 
   /// Longer lines are refused.

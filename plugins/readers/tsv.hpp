@@ -30,8 +30,9 @@ class TsvReader final : public Reader {
       "`summarize` need them";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
-  static std::vector<std::string> optional_fields() {
-    return {"text2", "labels", "number", "spans", "source", "target"};
+  static std::vector<OptionalField> optional_fields() {
+    return {{"text2", "text2_column"}, {"labels", "label_type", "list"}, {"number", "label_type", "number"},
+            {"spans", "marked_spans"}, {"source", "source_column"},      {"target", "target_column"}};
   }
 
   /// Throws OptionError for: a number below 1, a name without `header`, one column with two roles, an invalid

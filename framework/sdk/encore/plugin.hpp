@@ -20,7 +20,7 @@
 #include <encore/tokenizer.hpp>
 
 /// The SDK's version; part of every fingerprint.
-#define ENCORE_SDK_VERSION 19
+#define ENCORE_SDK_VERSION 20
 
 namespace encore {
 
@@ -69,13 +69,13 @@ struct Offer {
   Schema options;
   void (*make)() = nullptr;
   std::string summary = {};
-  TaskFields needs = {};                   ///< of a task: the fields of records that it reads
-  std::vector<Measure> measures = {};      ///< of a task or a step
-  std::string select = {};                 ///< of a task: the default of train.select; of a step: app.select
-  std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
-  std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
-  std::vector<AdoptedModel> adopted = {};  ///< of a task: pretrained models that it takes over
-  bool asks_model = false;                 ///< of a step: its table names a run with the option `model`
+  TaskFields needs = {};                ///< of a task: the fields of records that it reads
+  std::vector<Measure> measures = {};   ///< of a task or a step
+  std::string select = {};              ///< of a task: the default of train.select; of a step: app.select
+  std::vector<std::string> gives = {};  ///< of a reader: the fields of its records
+  std::vector<OptionalField> may_give = {};  ///< of a reader: those that its options add
+  std::vector<AdoptedModel> adopted = {};    ///< of a task: pretrained models that it takes over
+  bool asks_model = false;                   ///< of a step: its table names a run with the option `model`
 };
 
 namespace detail {

@@ -35,9 +35,20 @@ enum class Cut : std::uint8_t { nowhere, lines, blank_lines };
 /// The part of a file that a call of `write` writes, if a file is written part by part.
 enum class FilePart : std::uint8_t { first, later };
 
+/// A field that a reader gives only if one of its options asks for it.
+struct OptionalField {
+  std::string name;
+  /// The option that adds the field. Empty: only the records tell whether the reader gives it.
+  std::string option = {};
+  /// The value of the option that adds the field. Empty: each value but the default does.
+  std::string value = {};
+
+  friend bool operator==(const OptionalField&, const OptionalField&) = default;
+};
+
 /// T also needs `static std::vector<std::string> fields()`: the names of the fields that it gives with its
-/// default options; and may have `optional_fields()`, those that it gives where its options ask for them,
-/// perhaps in place of others.
+/// default options. It may have `static std::vector<OptionalField> optional_fields()`: those that other
+/// options add, perhaps in place of others.
 class Reader {
  public:
   virtual ~Reader() = default;

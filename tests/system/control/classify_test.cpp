@@ -222,6 +222,13 @@ TEST_F(Classification, RefusesWhatTheReaderCannotUse) {
       refusal(text),
       "refused.toml:6:8: reader \"text_file\" does not give the field \"label\" that task \"classify\" "
       "needs; it gives \"text\"; readers that give all of them: \"conll\", \"jsonl\", \"tsv\""));
+  text = reviews_experiment();
+  replace_all(text, "\"tsv\"", "\"conll\"");
+  EXPECT_TRUE(
+      contains(refusal(text),
+               "refused.toml:6:8: reader \"conll\" does not give the fields \"text\", \"label\" that task "
+               "\"classify\" needs; it gives \"words\", \"tags\"; data.label_comment adds \"text\", "
+               "\"label\"; readers that give all of them: \"jsonl\", \"tsv\""));
   sandbox_.write("dev.tsv", "fine\tpositive\nno label\n\tnegative\n");
   const std::string errors = refusal(reviews_experiment());
   EXPECT_TRUE(contains(errors, "dev.tsv:2: this row has 1 column, the rows before it have 2") &&

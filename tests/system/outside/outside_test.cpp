@@ -167,9 +167,10 @@ TEST_F(Outside, ATaskByItsReadme) {
       << select.errors;
   const runner::ProgramOutput unfit = shop_.shell("exp run mine.toml -S data.type=conll");
   EXPECT_EQ(unfit.end.exit_code, 2);
-  EXPECT_TRUE(
-      contains(unfit.errors,
-               "reader \"conll\" does not give the fields \"text\", \"label\" that task \"topics\" needs"))
+  EXPECT_TRUE(contains(
+      unfit.errors,
+      "reader \"conll\" does not give the fields \"text\", \"label\" that task \"topics\" needs; it gives "
+      "\"words\", \"tags\"; data.label_comment adds \"text\", \"label\""))
       << unfit.errors;
 
   // A test that does not compile leaves the new plugin with its own manifest.

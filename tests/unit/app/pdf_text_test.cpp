@@ -122,5 +122,21 @@ TEST_F(PdfFiles, WithOtherContentAreNamedAndTheOthersAreRead) {
   EXPECT_EQ(answer.problems[1], missing + ": there is no such file");
 }
 
+/// A PDF that makes pdftotext write without an end is stood in for by a program that does.
+TEST_F(PdfFiles, WithEndlessTextAreNamed) {
+  const std::string program = file("pdftotext", "#!/bin/sh\n[ \"$1\" = -v ] || exec yes text\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const std::string usual = std::getenv("PATH"), endless = file("endless.pdf", "");
+  ::setenv("PATH", (folder_.path().string() + ":" + usual).c_str(), 1);
+  const PdfTexts answer = read({.line_mark = "", .files = {endless}});
+  ::setenv("PATH", usual.c_str(), 1);
+  EXPECT_TRUE(answer.texts.empty());
+  ASSERT_EQ(answer.problems.size(), 1U);
+  EXPECT_EQ(answer.problems[0],
+            endless +
+                ": pdftotext wrote more than 64 MiB and was stopped; the file may be damaged, or it "
+                "must be divided (pdfseparate)");
+}
+
 }  // namespace
 }  // namespace encore::app

@@ -325,25 +325,54 @@ TEST_F(ManifestTest, OptionalFieldsSurviveTheWayThroughJson) {
   EXPECT_FALSE(host_parts()["offers"][0]["needs"].contains("optional")) << "empty lists are left out";
   EXPECT_FALSE(host_parts()["offers"][1].contains("may_give"));
   written.offers[0].needs.optional = {"text2"};
-  written.offers[1].may_give = {"text2", "labels"};
+  written.offers[1].may_give = {{"text2"}, {"number", "label_column"}, {"labels", "label_type", "list"}};
   const Manifest read = manifest_from_json(nlohmann::json::parse(manifest_to_json(written).dump()));
   EXPECT_EQ(read.offers[0].needs, (TaskFields{{"text"}, {"label"}, {"text2"}}));
-  EXPECT_EQ(read.offers[1].may_give, (std::vector<std::string>{"text2", "labels"}));
+  EXPECT_EQ(read.offers[1].may_give, written.offers[1].may_give);
   EXPECT_EQ(manifest_difference(manifest_from_json(host_parts()), written),
-            R"(the "may_give" of reader "tsv" is absent in the manifest and ["text2","labels"] in it, )"
+            R"(the "may_give" of reader "tsv" is absent in the manifest and ["text2",)"
+            R"({"field":"number","option":"label_column"},)"
+            R"({"field":"labels","option":"label_type","value":"list"}] in it, )"
             R"(the "needs" of task "rate" is {"structure":["text"],"truth":["label"]} in the manifest and )"
             R"({"optional":["text2"],"structure":["text"],"truth":["label"]} in it)");
   nlohmann::json json = manifest_to_json(written);
   json["offers"][1]["may_give"] = 3;
   EXPECT_EQ(problem(json), "\"may_give\" of reader \"tsv\" has the wrong type: 3");
+  json["offers"][1]["may_give"] = {"text2", 3};
+  EXPECT_EQ(problem(json), "\"may_give\" of reader \"tsv\" has the wrong type: [\"text2\",3]");
+  json["offers"][1]["may_give"] = nlohmann::json::array({{{"field", "text2"}}});
+  EXPECT_NE(problem(json).find("\"option\""), std::string::npos) << problem(json);
 }
 
 TEST_F(ManifestTest, WhatAReaderMayGiveIsNotMissing) {
   const ManifestOffer task = {.kind = Kind::task, .name = "rate", .needs = {{"text", "text2"}, {"labels"}}};
   ManifestOffer reader = {.kind = Kind::reader, .name = "tsv", .gives = {"text", "label"}};
   EXPECT_EQ(missing_fields(task, reader), (std::vector<std::string>{"text2", "labels"}));
-  reader.may_give = {"labels"};
+  reader.may_give = {{"labels"}};
   EXPECT_EQ(missing_fields(task, reader), std::vector<std::string>{"text2"});
+}
+
+TEST_F(ManifestTest, AFieldIsMissingUntilItsOptionIsSet) {
+  const ManifestOffer task = {.kind = Kind::task, .name = "rate", .needs = {{"text", "text2"}, {"labels"}}};
+  const ManifestOffer reader = {
+      .kind = Kind::reader,
+      .name = "tsv",
+      .options = Schema()
+                     .text("text2_column", "", {.help = "column of the second text"})
+                     .choice("label_type", "text", {"text", "list", "number"}, {.help = "what a label is"}),
+      .gives = {"text", "label"},
+      .may_give = {{"text2", "text2_column"}, {"labels", "label_type", "list"}}};
+  EXPECT_TRUE(missing_fields(task, reader).empty()) << "options can add both";
+  Options options;
+  options.set("text2_column", std::string());
+  options.set("label_type", std::string("number"));
+  EXPECT_EQ(missing_fields(task, reader, options), (std::vector<std::string>{"text2", "labels"}));
+  options.set("text2_column", std::string("3"));
+  EXPECT_EQ(missing_fields(task, reader, options), std::vector<std::string>{"labels"});
+  options.set("label_type", std::string("list"));
+  EXPECT_TRUE(missing_fields(task, reader, options).empty());
+  EXPECT_TRUE(missing_fields(task, reader, Options()).empty())
+      << "an option that has its own error is not blamed";
 }
 
 TEST_F(ManifestTest, DifferencesOfTasksAndReadersAreNamed) {

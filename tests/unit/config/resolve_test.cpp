@@ -530,8 +530,10 @@ TEST(Resolve, AReaderMustGiveWhatTheTaskReads) {
             "dir/a.toml:6:8: reader \"tsv\" does not give the fields \"words\", \"tags\" that task \"ner\" "
             "needs; it gives \"text\", \"label\"; readers that give all of them: \"conll\"");
   Manifest manifest = sample::catalogue().manifests().front();
+  ManifestOffer* reader = nullptr;
   for (ManifestOffer& offer : manifest.offers)
-    if (offer.name == "conll") offer.gives = {"words"};
+    if (offer.name == "conll") reader = &offer;
+  reader->gives = {"words"};
   Catalogue catalogue;
   catalogue.add(manifest);
   Problems problems;
@@ -541,6 +543,25 @@ TEST(Resolve, AReaderMustGiveWhatTheTaskReads) {
       problems.all()[0].text(),
       "dir/a.toml:6:8: reader \"conll\" does not give the field \"tags\" that task \"ner\" needs; it gives "
       "\"words\"; no available reader gives all of them");
+
+  // An option that would add the field is named.
+  reader->gives = {"text"};
+  reader->options.text("tag_comment", "", {.help = "beginning of a line with a tag"})
+      .choice("kind", "a", {"a", "b"}, {.help = "form of the file"});
+  reader->may_give = {{"words", "kind", "b"}, {"tags", "tag_comment"}, {"spans", "kind", "b"}};
+  Catalogue with_options;
+  with_options.add(manifest);
+  const auto problems_of = [&](const std::string& text) {
+    Problems found;
+    resolve(parse_experiment_file(text, "dir/a.toml").root, with_options, found);
+    return found.all().empty() ? "" : found.all()[0].text();
+  };
+  EXPECT_EQ(problems_of(sample::experiment),
+            "dir/a.toml:6:8: reader \"conll\" does not give the fields \"words\", \"tags\" that task \"ner\" "
+            "needs; it gives \"text\"; data.kind = \"b\" adds \"words\"; data.tag_comment adds \"tags\"");
+  EXPECT_EQ(problems_of(changed(sample::experiment, "type = \"conll\"",
+                                "type = \"conll\"\nkind = \"b\"\ntag_comment = \"#\"")),
+            "");
 }
 
 TEST(Resolve, SelectsByAMeasureOfTheTask) {

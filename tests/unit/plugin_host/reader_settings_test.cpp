@@ -23,7 +23,7 @@ class Choosy final : public Reader {
         .boolean("bare", false, {.help = "leave out the text"});
   }
   static std::vector<std::string> fields() { return {"text", "label"}; }
-  static std::vector<std::string> optional_fields() { return {"number"}; }
+  static std::vector<OptionalField> optional_fields() { return {{"number", "kind", "number"}}; }
   Choosy(const Options& options, const ReaderContext&)
       : number_(options.text("kind") == "number"), bare_(options.flag("bare")) {}
 

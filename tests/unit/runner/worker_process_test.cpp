@@ -162,6 +162,20 @@ TEST(RunProgram, KillsASilentProgramThatIgnoresSignals) {
   EXPECT_EQ(deaf.end.signal, SIGKILL);
 }
 
+TEST(RunProgram, EndsAProgramThatWritesTooMuch) {
+  const std::size_t limit = 1 << 20;
+  for (const char* command : {"yes", "yes >&2", "yes & yes >&2"}) {
+    const ProgramOutput endless =
+        run_program("sh", {"-c", std::string("exec ") + command}, "", {.largest = limit});
+    EXPECT_TRUE(endless.too_large) << command;
+    EXPECT_EQ(endless.end.signal, SIGKILL) << command;
+    EXPECT_LT(endless.output.size() + endless.errors.size(), 2 * limit) << command;
+  }
+  const ProgramOutput whole = run_program("cat", {}, std::string(limit, 'x'), {.largest = limit});
+  EXPECT_FALSE(whole.too_large) << "the limit itself is allowed";
+  EXPECT_EQ(whole.output.size(), limit);
+}
+
 TEST(RunProgram, ReportsTheTimeOfSilence) {
   std::string seconds;
   ProgramWatch watch{
