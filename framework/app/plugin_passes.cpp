@@ -45,7 +45,7 @@ void note_pass(const fs::path& plugin, const std::string& sha256, const std::str
                                              {"passed", world::now_seconds()}}
                                   .dump());
   } catch (const std::exception&) {
-    // The cache is not writable: see the header.
+    // The cache is not writable, which must not stop a run.
   }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the settings, data and question in the rows of a run with its specification, and rewrites the rows
-// that follow from it. check_bundle.cpp and pack_bundle.cpp call it. Paths never count, because a bundle is
-// opened on another machine. Read settings_agreement.hpp first.
+// Compares what the database says of a run (settings, hashes of its data, seed, and the question, the hash by
+// which equal runs are found) with the run's specification.json. check_bundle.cpp and pack_bundle.cpp call it;
+// check_bundle.cpp also writes the rows of settings and data again from the specification. A new field of a
+// run is compared here. Paths never are, because a bundle is opened on another machine. Read
+// settings_agreement.hpp first.
 #include "bundle/settings_agreement.hpp"
 
 #include "config/core_schema.hpp"
@@ -31,7 +33,7 @@ bool is_path(const json& value) {
   return first.is_string() && first.get_ref<const std::string&>().starts_with('/');
 }
 
-/// Returns whether two values are equal. Numbers of equal value differ if only one of them is an integer.
+/// Returns whether two values are equal. An integer and a float of equal value are different.
 bool same(const json& a, const json& b) {
   return a == b && a.is_number_float() == b.is_number_float() && a.is_boolean() == b.is_boolean();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fills the parameters of a new model from a Hugging Face folder; PretrainedWeights says which were taken.
+// Fills the parameters of a new model from a Hugging Face folder; PretrainedWeights names those it lacks.
 // Place in the flow: Trainer calls it at step 0, where the experiment has `[model] from`; a resumed run has
 // its checkpoint. Everything but the head must be in the folder, and every tensor of its body must be used.
 // Read next: pretrained/family.hpp.
@@ -19,7 +19,7 @@ namespace encore::infer {
 
 struct PretrainedWeights {
   std::vector<std::string>
-      fresh;         ///< of the head or of adapters: the folder does not have them; they are unchanged
+      fresh;         ///< parameters of the head or of adapters, which the folder lacks; they are unchanged
   std::string note;  ///< for the run's log: how many tensors were taken, and which are new or left
 };
 

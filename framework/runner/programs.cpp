@@ -37,7 +37,7 @@ std::filesystem::path prefix_of(const Programs& programs, const std::string& bac
   return processor.empty() ? own : folder_of_processors(programs) / processor;
 }
 
-/// Returns how to get a missing backend: in the tree its build, else an installation beside this one.
+/// Returns what to do about a missing backend: in a build tree build it, else install it beside this one.
 std::string how_to_get(const Programs& programs, const std::string& backend) {
   // A build links to the tree's templates, an installation has a copy.
   const std::filesystem::path templates = template_folder(programs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The clocks that judge leases (the right of a process to work on a run): time of day, and time since boot.
-// store/attempts.cpp judges leases by them; databases hold these times, so both clocks keep their zero. Read
-// lease_clock.hpp first.
+// Reads the two clocks by which leases (the right of a process to work on a run) are judged: time of day, and
+// time since boot without sleep. store/attempts.cpp judges by them; databases hold these times, so both
+// clocks keep their zero. Read lease_clock.hpp first.
 #include "world/lease_clock.hpp"
 
 #include <time.h>

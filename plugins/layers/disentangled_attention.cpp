@@ -17,13 +17,14 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
                                     public HasAttentionWeights {
  public:
   static constexpr const char* summary =
-      "like `self_attention`, but a score has two more terms: the query times a key vector of the distance, "
-      "and the key times a query vector of the distance (DeBERTa, He et al. 2021)";
+      "attention that learns a vector for each distance between two tokens. To the score of `self_attention` "
+      "it adds the query of one token times a key of their distance, and the key of the other token times a "
+      "query of their distance (DeBERTa, He et al. 2021)";
   static Schema options() {
     return encore_multi_head_attention::attention_schema().integer(
         "max_distance", 128,
-        {.help = "R, the largest distance that is distinguished: tokens farther apart count as R apart; the "
-                 "table of distances has 2 R rows",
+        {.help = "R, the number of distances that are distinguished in each direction; tokens farther apart "
+                 "share the last vector. The table of these vectors has 2 R rows",
          .unit = "tokens",
          .min = 1,
          .max = 65536});

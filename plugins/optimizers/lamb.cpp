@@ -174,8 +174,8 @@ class Lamb final : public Optimizer, public SlicedUpdate {
                  .min = 0.0})
         .number("max_trust_ratio", 0.0,
                 {.help = "upper limit of the factor by which a step is scaled (norm of the tensor divided by "
-                         "norm of the step); it also holds for tensors that are not scaled, whose factor is "
-                         "1; 0: no limit",
+                         "norm of the step). Tensors that are not scaled have the factor 1, so a limit below "
+                         "1 makes their steps smaller too; 0: no limit",
                  .min = 0.0});
   }
 

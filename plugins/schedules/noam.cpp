@@ -17,8 +17,8 @@ using namespace encore;
 class Noam final : public Schedule {
  public:
   static constexpr const char* summary =
-      "the schedule of the first Transformer: learning_rate, usually 1, is multiplied by model.width^-0.5 * "
-      "min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al. 2017, section 5.3)";
+      "the schedule of the first Transformer: it multiplies optimizer.learning_rate, which is usually 1 with "
+      "it, by model.width^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al. 2017, section 5.3)";
   static Schema options() {
     Schema schema;
     schema.integer(

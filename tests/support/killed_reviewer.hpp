@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// KilledReviewer: a process that works on a review queue until the test kills it at a named point of one of
-// its transactions. The unit test (unit/review/queue_process_test.cpp) kills a few, the measurement
-// (bench/review_queue.cpp) a hundred. The process waits at the point, so the kill does not depend on time.
+// Functions for tests that kill a process in the middle of its work on a review queue. kill_at() runs the work
+// in a child process and kills it at a named point of a transaction (review::QueueHooks), review_all() is such
+// work, and fault_of_reviewed() checks the queue afterwards. unit/review/queue_process_test.cpp kills a few
+// processes, bench/review_queue.cpp a hundred. The child waits at the point until it is killed; this must stay
+// so, or the result would depend on time.
 #pragma once
 
 #include <signal.h>
@@ -19,9 +21,9 @@
 
 namespace encore::testing {
 
-/// Runs `work` in a child process and kills it with SIGKILL when its queue comes to `point` for the given
-/// time (from 1). Returns whether it came there; a child that ends before was not killed.
-inline bool kill_at(const std::filesystem::path& path, const std::string& point, int time,
+/// Runs `work` in a child process and kills it with SIGKILL when its queue reaches `point` for the
+/// `occurrence`-th time, counted from 1. Returns whether it came there; a child that ends before was not killed.
+inline bool kill_at(const std::filesystem::path& path, const std::string& point, int occurrence,
                     const std::function<void(review::Queue&)>& work) {
   int pipe_ends[2];
   if (::pipe(pipe_ends) != 0) throw std::runtime_error("cannot make a pipe");
@@ -33,7 +35,7 @@ inline bool kill_at(const std::filesystem::path& path, const std::string& point,
     try {
       review::QueueHooks hooks;
       hooks.reached = [&](std::string_view here) {
-        if (here != point || ++seen != time) return;
+        if (here != point || ++seen != occurrence) return;
         const char sign = 'x';
         if (::write(pipe_ends[1], &sign, 1) == 1)
           for (;;) ::pause();

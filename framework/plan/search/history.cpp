@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // trial_states() derives the state of each trial from the history of a search, name_of() returns names of
-// enumerations as they are stored, and length_text() a length with its unit. decide.cpp, leaderboard.cpp and
-// app/search_session.cpp call them. Stored names never change. Read history.hpp first.
+// enumerations as they are stored, length_text() returns a length with its unit. decide.cpp, leaderboard.cpp
+// and app/search_session.cpp call them. Stored names never change. Read history.hpp first.
 #include "plan/search/history.hpp"
 
 #include <cmath>

@@ -76,16 +76,17 @@ std::size_t rank_of(const InputPlaces& places, const Vectors& vectors, std::size
 Schema Embed::options() {
   return Schema()
       .integer("candidates", 100,
-               {.help = "for pairs without numbers: largest size of a group of consecutive pairs; "
-                        "each first text must find its own second text among those of its group",
+               {.help = "for pairs without numbers: when a set is scored, consecutive pairs form groups of at "
+                        "most this size, and each first text must find its own second text among those of "
+                        "its group, the candidates",
                 .unit = "texts",
                 .min = 2,
                 .max = 1048576})
       .integer("mined_negatives", 0,
-               {.help = "for pairs without numbers: hard negatives of each pair of the training set, which "
-                        "the loss adds to the second inputs of the batch: second inputs of other pairs with "
-                        "the most words of the first input (BM25)",
-                .unit = "inputs",
+               {.help = "for pairs without numbers: number of hard negatives of each training pair. They are "
+                        "second texts of other pairs that share the most words with the first text (BM25). "
+                        "The loss compares the first text with them too",
+                .unit = "texts",
                 .min = 0,
                 .max = 32})
       .integer("stride", 0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests SpoolObserver (train/spool_observer.hpp), which writes the events of a training into its spool:
-// progress may be rare while a run trains, and must be exact at its end, so that a short run also ends with
-// its last step.
+// progress may be written rarely during a training, but the last progress event must be of the last step, also
+// in a short run.
 #include "train/spool_observer.hpp"
 
 #include <cmath>
@@ -27,7 +27,7 @@ class SpoolObserverTest : public ::testing::Test {
                         .seconds = seconds});
   }
 
-  /// Returns the spool of an attempt that does `work`; the event Ended is the last.
+  /// Returns the progress of an attempt that does `work`, and expects Ended as its last event.
   template <class Work>
   static std::vector<record::Progressed> progress_after(Work work) {
     const testing::TemporaryFolder folder;
