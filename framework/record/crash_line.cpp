@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
+
+#include "record/signal_stack.hpp"
 
 namespace encore::record {
 
@@ -20,8 +21,6 @@ constexpr std::string_view during = " during ";
 constexpr std::string_view of_plugin = " of plugin ";
 constexpr const char* no_plugin = "no call of a plugin";
 constexpr std::size_t longest_line = 4096;
-/// The handler needs little; libraries that it interrupts may have put large frames below it.
-constexpr std::size_t signal_stack_bytes = 64 << 10;
 
 struct Caught {
   int signal;
@@ -76,29 +75,6 @@ void write_crash_line(int signal, siginfo_t* info, void*) {
   if (info->si_code <= 0) ::raise(signal);
 }
 
-/// Holds the memory of one thread's signal stack. A thread that ends takes it out of use.
-class SignalStack {
- public:
-  SignalStack() : memory_(std::malloc(signal_stack_bytes)) {
-    if (memory_ == nullptr) return;
-    stack_t stack{};
-    stack.ss_sp = memory_;
-    stack.ss_size = signal_stack_bytes;
-    ::sigaltstack(&stack, nullptr);
-  }
-  ~SignalStack() {
-    stack_t none{};
-    none.ss_flags = SS_DISABLE;
-    if (memory_ != nullptr) ::sigaltstack(&none, nullptr);
-    std::free(memory_);
-  }
-  SignalStack(const SignalStack&) = delete;
-  SignalStack& operator=(const SignalStack&) = delete;
-
- private:
-  void* memory_;
-};
-
 }  // namespace
 
 std::string work_text(std::string_view what, std::string_view path, std::string_view owner) {
@@ -110,11 +86,6 @@ std::string work_text(std::string_view what, std::string_view path, std::string_
 
 std::string owner_text(std::string_view kind, std::string_view type, std::string_view file) {
   return std::string(kind) + " \"" + std::string(type) + "\"" + std::string(of_plugin) + std::string(file);
-}
-
-void add_signal_stack() {
-  static thread_local const SignalStack stack;
-  static_cast<void>(stack);
 }
 
 void install_crash_handlers() {

@@ -39,11 +39,9 @@ std::string work_text(std::string_view what, std::string_view path, std::string_
 std::string owner_text(std::string_view kind, std::string_view type, std::string_view file);
 
 /// Makes SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, and SIGQUIT, by which the control program ends a silent
-/// worker, write the crash line to standard error first. The previous action of the signal follows.
+/// worker, write the crash line to standard error first. The previous action of the signal follows. The handlers
+/// run on the signal stack of a thread (signal_stack.hpp), and the calling thread gets one.
 void install_crash_handlers();
-/// Gives the calling thread a stack for the handler, so that it runs even if the thread's own stack is used
-/// up. Each thread needs one; install_crash_handlers() makes that of its caller.
-void add_signal_stack();
 
 /// A crash line that was found.
 struct CrashLine {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kernels/host_threads.hpp"
-#include "record/crash_line.hpp"
+#include "record/signal_stack.hpp"
 
 namespace encore::train {
 namespace {

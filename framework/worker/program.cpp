@@ -18,6 +18,7 @@
 
 #include "base/terminal_filter.hpp"
 #include "record/crash_line.hpp"
+#include "record/signal_stack.hpp"
 #include "worker/answers.hpp"
 #include "world/cores.hpp"
 

@@ -17,6 +17,7 @@
 #include "distributed/communicator.hpp"
 #include "record/control_pipe.hpp"
 #include "record/run_paths.hpp"
+#include "record/signal_stack.hpp"
 #include "record/thread_adaptation.hpp"
 #include "train/adaptive_threads.hpp"
 #include "train/pretrained_run.hpp"
@@ -42,8 +43,8 @@ class WorkerControl final : public train::Control {
  public:
   WorkerControl(const TrainArguments& arguments) : arguments_(arguments) {
     if (arguments.control_fd >= 0) pipe_.emplace(arguments.control_fd);
-    std::signal(SIGTERM, remember_signal);
-    std::signal(SIGINT, remember_signal);
+    record::handle_on_signal_stack(SIGTERM, remember_signal);
+    record::handle_on_signal_stack(SIGINT, remember_signal);
     std::signal(SIGPIPE, SIG_IGN);
   }
 

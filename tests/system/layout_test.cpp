@@ -459,6 +459,19 @@ TEST(Layout, NothingUnloadsAPluginOrGivesItAScopeOfItsOwn) {
   EXPECT_GT(seen, 100) << "the test looked at the wrong folder";
 }
 
+// record/signal_stack.hpp says why. The others are files of exp, which computes no products.
+TEST(Layout, HandlersOfAWorkerRunOnSignalStacks) {
+  EXPECT_EQ(files_with("sigaction("), (std::set<std::string>{"cli/console.cpp", "cli/job_verb.cpp",
+                                                             "record/crash_line.cpp", "record/signal_stack.cpp"}));
+  EXPECT_TRUE(files_with("SA_ONSTACK").contains("record/crash_line.cpp"));
+  // signal() may only ignore a signal or restore its default.
+  EXPECT_EQ(files_with("std::signal("), (std::set<std::string>{"cli/program.cpp", "worker/train_verb.cpp"}));
+  EXPECT_EQ(files_with(" ::signal("), std::set<std::string>());
+  for (const char* file : {"cli/program.cpp", "worker/train_verb.cpp"})
+    for (const std::string& action : words_in(file, R"re(std::signal\(\w+, (\w+)\))re"))
+      EXPECT_TRUE(action == "SIG_IGN" || action == "SIG_DFL") << file << " installs " << action;
+}
+
 // SECURITY.md: only exp serve uses a network. (Boost.Asio has its owner above.)
 TEST(Layout, NothingButServeOpensASocket) {
   for (const char* folder : {"framework", "plugins"})
