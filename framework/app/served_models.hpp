@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// served_models() returns the models of `exp serve`. Each word of its command line is a run of the database, a
-// folder with a run, or a bundle. cli/serve_verb.cpp calls it at its start and at each SIGHUP, and passes the
-// models to serve/serve.hpp; while it unpacks bundles, HeldSignals keeps a signal from leaving their folders
-// behind. A name selects a model in requests of clients, so a run has the name of the database.
+// served_models() returns the models of `exp serve`. Each word of its command line is a run of the database,
+// a folder with a run, or a bundle. cli/serve_verb.cpp calls it at its start and at each SIGHUP, and passes
+// the models to serve/serve.hpp; while it unpacks bundles, HeldSignals keeps a signal from leaving their
+// folders behind. A name selects a model in requests of clients, so a run has the name of the database.
 #pragma once
 
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares what the database says of a run (settings, hashes of its data, seed, and the question, the hash by
-// which equal runs are found) with the run's specification.json. check_bundle.cpp and pack_bundle.cpp call it;
-// check_bundle.cpp also writes the rows of settings and data again from the specification. A new field of a
-// run is compared here. Paths never are, because a bundle is opened on another machine. Read
+// which equal runs are found) with the run's specification.json. check_bundle.cpp and pack_bundle.cpp call
+// it; check_bundle.cpp also writes the rows of settings and data again from the specification. A new field of
+// a run is compared here. Paths never are, because a bundle is opened on another machine. Read
 // settings_agreement.hpp first.
 #include "bundle/settings_agreement.hpp"
 

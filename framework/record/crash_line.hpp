@@ -39,8 +39,8 @@ std::string work_text(std::string_view what, std::string_view path, std::string_
 std::string owner_text(std::string_view kind, std::string_view type, std::string_view file);
 
 /// Makes SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, and SIGQUIT, by which the control program ends a silent
-/// worker, write the crash line to standard error first. The previous action of the signal follows. The handlers
-/// run on the signal stack of a thread (signal_stack.hpp), and the calling thread gets one.
+/// worker, write the crash line to standard error first. The previous action of the signal follows. The
+/// handlers run on the signal stack of a thread (signal_stack.hpp), and the calling thread gets one.
 void install_crash_handlers();
 
 /// A crash line that was found.

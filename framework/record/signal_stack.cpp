@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocates a stack for the signal handlers of each thread, and installs handlers that run on it. crash_line.cpp
-// installs its own handlers, because they need the number of the signal and its cause. Read signal_stack.hpp
-// first.
+// Allocates a stack for the signal handlers of each thread, and installs handlers that run on it.
+// crash_line.cpp installs its own handlers, because they need the number of the signal and its cause. Read
+// signal_stack.hpp first.
 #include "record/signal_stack.hpp"
 
 #include <signal.h>

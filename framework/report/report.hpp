@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// make_report() makes a Document of the record of a run, a sweep or all runs. It contains what the record has,
-// and equal databases give equal documents: times are those that were recorded, in UTC. Place in the flow:
-// `exp report` calls it and passes the document to a writer (document/). Read next: report_data.hpp (the
-// data), then sections.hpp (one file per section).
+// make_report() makes a Document of the record of a run, a sweep or all runs. It contains what the record
+// has, and equal databases give equal documents: times are those that were recorded, in UTC. Place in the
+// flow: `exp report` calls it and passes the document to a writer (document/). Read next: report_data.hpp
+// (the data), then sections.hpp (one file per section).
 #pragma once
 
 #include <cstddef>

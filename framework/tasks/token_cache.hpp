@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TokenCache keeps the encoded data files of a task between runs, so that the same files are read and encoded
-// only once. A file's name is the SHA-256 of its key, a text of everything that affects its content. Each is a
-// mapped safetensors file with a digest; a damaged one is removed and made again. Losing the cache costs only
-// time, so failures become notes, not exceptions. TaskSets calls it for train/session.cpp. The key has the
-// version of the format (cache_format in task_sets.cpp), so old files are never read in another format.
+// only once. A file's name is the SHA-256 of its key, a text of everything that affects its content. Each is
+// a mapped safetensors file with a digest; a damaged one is removed and made again. Losing the cache costs
+// only time, so failures become notes, not exceptions. TaskSets calls it for train/session.cpp. The key has
+// the version of the format (cache_format in task_sets.cpp), so old files are never read in another format.
 #pragma once
 
 #include <cstdint>

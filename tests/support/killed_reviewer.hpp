@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions for tests that kill a process in the middle of its work on a review queue. kill_at() runs the work
-// in a child process and kills it at a named point of a transaction (review::QueueHooks), review_all() is such
-// work, and fault_of_reviewed() checks the queue afterwards. unit/review/queue_process_test.cpp kills a few
-// processes, bench/review_queue.cpp a hundred. The child waits at the point until it is killed; this must stay
-// so, or the result would depend on time.
+// Functions for tests that kill a process in the middle of its work on a review queue. kill_at() runs the
+// work in a child process and kills it at a named point of a transaction (review::QueueHooks), review_all()
+// is such work, and fault_of_reviewed() checks the queue afterwards. unit/review/queue_process_test.cpp kills
+// a few processes, bench/review_queue.cpp a hundred. The child waits at the point until it is killed; this
+// must stay so, or the result would depend on time.
 #pragma once
 
 #include <signal.h>
@@ -22,7 +22,8 @@
 namespace encore::testing {
 
 /// Runs `work` in a child process and kills it with SIGKILL when its queue reaches `point` for the
-/// `occurrence`-th time, counted from 1. Returns whether it came there; a child that ends before was not killed.
+/// `occurrence`-th time, counted from 1. Returns whether it came there; a child that ends before was not
+/// killed.
 inline bool kill_at(const std::filesystem::path& path, const std::string& point, int occurrence,
                     const std::function<void(review::Queue&)>& work) {
   int pipe_ends[2];

@@ -461,8 +461,9 @@ TEST(Layout, NothingUnloadsAPluginOrGivesItAScopeOfItsOwn) {
 
 // record/signal_stack.hpp says why. The others are files of exp, which computes no products.
 TEST(Layout, HandlersOfAWorkerRunOnSignalStacks) {
-  EXPECT_EQ(files_with("sigaction("), (std::set<std::string>{"cli/console.cpp", "cli/job_verb.cpp",
-                                                             "record/crash_line.cpp", "record/signal_stack.cpp"}));
+  EXPECT_EQ(files_with("sigaction("),
+            (std::set<std::string>{"cli/console.cpp", "cli/job_verb.cpp", "record/crash_line.cpp",
+                                   "record/signal_stack.cpp"}));
   EXPECT_TRUE(files_with("SA_ONSTACK").contains("record/crash_line.cpp"));
   // signal() may only ignore a signal or restore its default.
   EXPECT_EQ(files_with("std::signal("), (std::set<std::string>{"cli/program.cpp", "worker/train_verb.cpp"}));

@@ -2,8 +2,8 @@
 // Converts rows of weights to 8-bit integers and one scale for each row: w[i] = scale q[i], |q| <= 127. The
 // functions run on the host, without Kokkos. int8_tile.hpp and infer/integer_weights.cpp call them: the first
 // lays the weights out for products, the second writes them to a file, so the format never changes. Rounding
-// a rounded row gives the same row. So a model that reads such a file as float32 and quantizes it again has the
-// integers and the scales of the file.
+// a rounded row gives the same row. So a model that reads such a file as float32 and quantizes it again has
+// the integers and the scales of the file.
 #pragma once
 
 #include <algorithm>

@@ -75,13 +75,14 @@ std::size_t rank_of(const InputPlaces& places, const Vectors& vectors, std::size
 
 Schema Embed::options() {
   return Schema()
-      .integer("candidates", 100,
-               {.help = "for pairs without numbers: when a set is scored, consecutive pairs form groups of at "
-                        "most this size, and each first text must find its own second text among those of "
-                        "its group, the candidates",
-                .unit = "texts",
-                .min = 2,
-                .max = 1048576})
+      .integer(
+          "candidates", 100,
+          {.help = "for pairs without numbers: when a set is scored, consecutive pairs form groups of at "
+                   "most this size, and each first text must find its own second text among those of "
+                   "its group, the candidates",
+           .unit = "texts",
+           .min = 2,
+           .max = 1048576})
       .integer("mined_negatives", 0,
                {.help = "for pairs without numbers: number of hard negatives of each training pair. They are "
                         "second texts of other pairs that share the most words with the first text (BM25). "

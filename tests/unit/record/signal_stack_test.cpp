@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests handle_on_signal_stack() (record/signal_stack.hpp): a handler must run on the signal stack of the thread
-// that it interrupts, because oneDNN moves the stack pointer into the heap while it computes. Without this, a
-// worker that got SIGTERM during a product overwrote its own memory.
+// Tests handle_on_signal_stack() (record/signal_stack.hpp): a handler must run on the signal stack of the
+// thread that it interrupts, because oneDNN moves the stack pointer into the heap while it computes. Without
+// this, a worker that got SIGTERM during a product overwrote its own memory.
 #include "record/signal_stack.hpp"
 
 #include <gtest/gtest.h>

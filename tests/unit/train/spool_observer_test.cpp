@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests SpoolObserver (train/spool_observer.hpp), which writes the events of a training into its spool:
-// progress may be written rarely during a training, but the last progress event must be of the last step, also
-// in a short run.
+// progress may be written rarely during a training, but the last progress event must be of the last step,
+// also in a short run.
 #include "train/spool_observer.hpp"
 
 #include <cmath>
