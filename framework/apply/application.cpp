@@ -473,11 +473,9 @@ Records Application::from_text(std::span<const std::string> lines) const {
   Records records;
   for (const Part& part : parts_) {
     if (!asks_about_records(part)) continue;
-    const Task& task = part.model->engine().task();
-    if (records.fields().empty()) records = task.from_text(lines);
     const auto is_there = [&](const std::string& name) { return records.has(name); };
-    if (std::ranges::all_of(part.model->fields().structure, is_there)) continue;
-    const Records more = task.from_text(lines);
+    if (!records.fields().empty() && std::ranges::all_of(part.model->fields().structure, is_there)) continue;
+    const Records more = part.model->engine().task().from_text(lines);
     for (const Records::Field& field : more.fields())
       if (!records.has(field.name)) records.add(field.name, field.values);
   }
