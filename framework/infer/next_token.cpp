@@ -25,7 +25,7 @@ double log_sum(std::span<const float> logits) {
   return largest + math::log(sum);
 }
 
-/// Returns the numbers of all tokens, of which the first `count` are sorted.
+/// Returns the numbers of the `count` most probable tokens, sorted.
 std::vector<std::int32_t> ordered(std::span<const float> logits, std::size_t count) {
   std::vector<std::int32_t> tokens(logits.size());
   std::iota(tokens.begin(), tokens.end(), 0);

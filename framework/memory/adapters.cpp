@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements adapt() and project_gradient() of adapters.hpp: W + s B A, and its gradients dA = s B^T dW and
-// dB = s dW A^T. ParameterBlock calls them. Each scales the smaller factor (B or A) instead of the matrix,
-// which would take another pass over it. Read adapters.hpp first.
+// dB = s dW A^T. ParameterBlock calls them. Each scales B or A, which are smaller than the matrix, to save a
+// pass over it. The order of the products and the place of the scaling decide the bits of runs and must stay.
+// Read adapters.hpp first.
 #include "memory/adapters.hpp"
 
 #include <encore/error.hpp>

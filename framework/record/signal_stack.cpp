@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocates a stack for the signal handlers of each thread, and installs handlers that run on it.
-// crash_line.cpp installs its own handlers, because they need the number of the signal and its cause. Read
-// signal_stack.hpp first.
+// Allocates a signal stack for a thread, and installs handlers that run on it. The worker's main and
+// train/adaptive_threads.cpp call add_signal_stack() for each thread; worker/train_verb.cpp installs the
+// handlers by which a run stops. crash_line.cpp installs its own, because they need the cause of the signal.
+// The flags must stay; the size of the stack may grow. Read signal_stack.hpp first.
 #include "record/signal_stack.hpp"
 
 #include <signal.h>
