@@ -76,10 +76,14 @@ json json_of(const OptionalField& field) {
 
 /// Returns false if the field is absent from the records under these options.
 bool may_be_given(const OptionalField& field, const Schema& schema, const Options& options) {
-  if (!options.has(field.option)) return true;
-  if (!field.value.empty()) return options.text(field.option) == field.value;
+  const auto given = options.values().find(field.option);
+  if (given == options.values().end()) return true;
+  if (!field.value.empty()) {
+    const auto* text = std::get_if<std::string>(&given->second);
+    return text == nullptr || *text == field.value;
+  }
   const Option* option = schema.find(field.option);
-  return option == nullptr || !option->fallback || options.values().at(field.option) != *option->fallback;
+  return option == nullptr || !option->fallback || given->second != *option->fallback;
 }
 
 /// Returns the fields that the task needs and that the reader gives neither by default nor as an optional

@@ -371,6 +371,8 @@ TEST_F(ManifestTest, AFieldIsMissingUntilItsOptionIsSet) {
   EXPECT_EQ(missing_fields(task, reader, options), std::vector<std::string>{"labels"});
   options.set("label_type", std::string("list"));
   EXPECT_TRUE(missing_fields(task, reader, options).empty());
+  options.set("label_type", true);
+  EXPECT_TRUE(missing_fields(task, reader, options).empty()) << "a plugin check refuses a value for a flag";
   EXPECT_TRUE(missing_fields(task, reader, Options()).empty())
       << "an option that has its own error is not blamed";
 }
