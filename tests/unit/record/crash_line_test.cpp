@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+#include "record/signal_stack.hpp"
+
 namespace encore::record {
 namespace {
 
