@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Evaluates alerts: counts events in the windows of each rule and group, compares shares, changes and volumes
 // with their bounds, and keeps the state of each alert (raised, continuing, ended). cli/monitor_alerts.cpp
-// passes the events. Users compare alerts of a replay with those that were sent, so the conditions under which
-// an alert is raised or ends must not change. Read alert_watch.hpp first.
+// passes the events. Users compare alerts of a replay with those that were sent, so the conditions under
+// which an alert is raised or ends must not change. Read alert_watch.hpp first.
 #include "monitor/alert_watch.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Trains a SentencePiece model (Kudo 2018): maximizes the likelihood of the text by expectation and
-// maximization, and drops the tokens that matter least. The library SentencePiece does it. Unigram::train calls it.
-// Equal counts must give an equal model.
+// maximization, and drops the tokens that matter least. The library SentencePiece does it. Unigram::train
+// calls it. Equal counts must give an equal model.
 #pragma once
 
 #include <cstdint>

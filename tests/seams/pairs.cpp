@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Defines the task "pairs", its head and its reader in the test plugin "seams", which shows that the interfaces
-// of the SDK allow unusual models. Here an example has two sequences, and the loss couples all pairs of a batch,
-// because each first text has to find its second one among those of the batch (van den Oord et al. 2018).
-// seams_test.cpp trains them and may change with them; only headers of the SDK are included. Read next:
-// parts.hpp.
+// Defines the task "pairs", its head and its reader in the test plugin "seams", which shows that the
+// interfaces of the SDK allow unusual models. Here an example has two sequences, and the loss couples all
+// pairs of a batch, because each first text has to find its second one among those of the batch (van den Oord
+// et al. 2018). seams_test.cpp trains them and may change with them; only headers of the SDK are included.
+// Read next: parts.hpp.
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
 #include <encore/plugin.hpp>
