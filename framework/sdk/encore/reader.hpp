@@ -38,7 +38,7 @@ enum class FilePart : std::uint8_t { first, later };
 /// A field that a reader gives only if one of its options asks for it.
 struct OptionalField {
   std::string name;
-  /// The option that adds the field. Empty: only the records tell whether the reader gives it.
+  /// The option that adds the field. Empty: only the records show whether the reader gives it.
   std::string option = {};
   /// The value of the option that adds the field. Empty: each value but the default does.
   std::string value = {};

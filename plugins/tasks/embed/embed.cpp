@@ -85,9 +85,9 @@ Schema Embed::options() {
            .max = 1048576})
       .integer("mined_negatives", 0,
                {.help = "for pairs without numbers: number of hard negatives of each training pair. They are "
-                        "second texts of other pairs that share the most words with the first text (BM25). "
-                        "The loss compares the first text with them too",
-                .unit = "texts",
+                        "second inputs of other pairs that share the most words with the first one (BM25). "
+                        "The loss compares the first input with them too",
+                .unit = "inputs",
                 .min = 0,
                 .max = 32})
       .integer("stride", 0,

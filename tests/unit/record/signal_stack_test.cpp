@@ -42,7 +42,7 @@ TEST(SignalStack, HoldsTheHandlersOfEachThread) {
   EXPECT_TRUE(with_stack);
   EXPECT_FALSE(without) << "a new thread has no signal stack before add_signal_stack()";
 
-  // The usual way to install a handler is the one that the test must tell apart.
+  // The usual way to install a handler is the one that the test must distinguish.
   ::signal(SIGUSR1, note_place);
   EXPECT_FALSE(runs_on_signal_stack());
   ::signal(SIGUSR1, SIG_DFL);
