@@ -4,7 +4,7 @@
 dialogue, and the list of its summaries. Dialogues of the test set have three summaries, which are three members of an object.
 
     python3 tests/bench/dialogsum.py $ENCORE_DATA/dialogsum -o dialogsum
-    ENCORE_DIALOGSUM=dialogsum ./exp run experiments/apps/dialogsum_summary.toml
+    ENCORE_DIALOGSUM=$PWD/dialogsum ./exp run experiments/apps/dialogsum_summary.toml
 
 Called by hand; docs/guides/summaries.md has its results, and dialogsum_test.py tests it.
 """

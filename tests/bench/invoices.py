@@ -3,9 +3,9 @@
 """Generates invoices and letters as words with tags, to measure the extraction of documents of 1 to 8 pages.
 
     python3 tests/bench/invoices.py invoices
-    ENCORE_INVOICES=invoices ./exp run experiments/apps/invoices.toml
+    ENCORE_INVOICES=$PWD/invoices ./exp run experiments/apps/invoices.toml
     python3 tests/bench/invoices.py typed --types
-    ENCORE_INVOICES=typed ./exp run experiments/apps/invoices_types.toml
+    ENCORE_INVOICES=$PWD/typed ./exp run experiments/apps/invoices_types.toml
 
 Called by hand; docs/guides/extract.md has the results, and invoices_test.py tests it.
 

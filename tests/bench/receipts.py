@@ -3,7 +3,7 @@
 """Makes words with tags from the receipts of SROIE, and scores answers as SROIE does.
 
     python3 tests/bench/receipts.py words $ENCORE_DATA/sroie -o receipts
-    ENCORE_RECEIPTS=receipts ./exp run experiments/apps/receipts.toml
+    ENCORE_RECEIPTS=$PWD/receipts ./exp run experiments/apps/receipts.toml
     ./exp predict receipts --file receipts/test.txt --json -o answers.jsonl
     python3 tests/bench/receipts.py score $ENCORE_DATA/sroie/test.jsonl answers.jsonl
     python3 tests/bench/receipts.py rules $ENCORE_DATA/sroie/test.jsonl

@@ -4,7 +4,7 @@
 of SQuAD 1.1.
 
     python3 tests/bench/squad_documents.py draw $ENCORE_DATA/squad -o squad
-    ENCORE_SQUAD=squad ./exp run experiments/apps/squad_find.toml
+    ENCORE_SQUAD=$PWD/squad ./exp run experiments/apps/squad_find.toml
     ./exp predict squad_find --file squad/train.jsonl --format jsonl -o squad/found.jsonl
     python3 tests/bench/squad_documents.py examples squad squad/found.jsonl --data $ENCORE_DATA/squad
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs the commands that README.md and the pages below docs/ show, in the order of each page with the real
-// programs, in a folder that holds experiments/ with a small part of its corpus. The pages of plugins, which
-// a program writes, and stubs that link to the new place of a page show no commands. What a page shows as
-// output is compared by its words: numbers, ids and times are left out. HTML comments before a block, which
-// no reader sees, say what the page takes for granted:
+// programs, in a folder that holds experiments/ with a small part of its corpus, and tests/bench/. The pages
+// of plugins, which a program writes, and stubs that link to the new place of a page show no commands. What a
+// page shows as output is compared by its words: numbers, ids and times are left out. HTML comments before a
+// block, which no reader sees, say what the page takes for granted:
 //   <!-- test: setup              shell lines that are run there, unseen
 //   <!-- test: file NAME          the next block is written to that file
 //   <!-- test: exit 2 0           exit codes of the next block's commands; without it all are 0
@@ -165,6 +165,8 @@ class Page : public ::testing::TestWithParam<std::string> {
     for (const auto& [set, sentences] : std::map<std::string, int>{{"train", 160}, {"dev", 40}, {"test", 40}})
       sandbox.write("experiments/corpus/" + set + ".conll",
                     beginning(content(source / "corpus" / (set + ".conll")), sentences));
+    fs::create_directory(sandbox.folder() / "tests");
+    fs::create_directory_symlink(ENCORE_SOURCE_DIR "/tests/bench", sandbox.folder() / "tests" / "bench");
     sandbox.write("exp", "#!/bin/sh\nENCORE_COMMAND=./exp exec " ENCORE_BUILD_DIR "/bin/exp \"$@\"\n");
     fs::permissions(sandbox.folder() / "exp", fs::perms::owner_all);
     sandbox.set("PATH", ENCORE_BUILD_DIR "/bin:" + std::string(std::getenv("PATH")));
