@@ -438,6 +438,25 @@ TEST(SuiteFinds, AReaderThatLiesAboutItsFields) {
               "fields: the records of empty.txt have no field \"source\", which fields() names");
 }
 
+TEST(SuiteFinds, AReaderWhoseOptionalFieldHasNoOption) {
+  Offer reader = offer_of<Kind::reader, Rows<Fault::none>>("rows");
+  reader.options.choice("form", "names", {"names", "numbers"}, {.help = "what a label is"});
+  const auto said = [&](std::vector<OptionalField> fields) {
+    reader.may_give = std::move(fields);
+    return failures(findings_of(reader));
+  };
+  EXPECT_EQ(said({{"number", "form", "numbers"}, {"spans"}}), "");
+  expect_said(said({{"number", "kind"}}),
+              "fields: optional_fields() says that option \"kind\" adds \"number\", but options() does not "
+              "declare it");
+  expect_said(
+      said({{"number", "form", "shares"}}),
+      "fields: optional_fields() says that form = \"shares\" adds \"number\", but the choices of this "
+      "option lack that value");
+  expect_said(said({{"number", "", "numbers"}}),
+              "fields: optional_fields() names a value for \"number\" without an option");
+}
+
 TEST(SuiteFinds, AReaderThatRefusesWithoutTheFile) {
   expect_said(said_of<Fault::names_no_file>(),
               "refusals: the error about newlines.txt does not name the file: no tab");
