@@ -84,14 +84,16 @@ class AcrossTables {
     return table == resolved_.tables.end() ? nullptr : table->second.offer;
   }
 
-  // Checks that the reader gives every field of a record that the task reads.
+  // Checks that the reader gives every field of a record that the task reads. A run that reads no data (`exp
+  // import`) sets no options of the reader.
   void check_fields() {
     const ManifestOffer *task = offer_of("task"), *reader = offer_of("data");
     if (task == nullptr || reader == nullptr) return;
+    const std::vector<std::string> under_any_options = missing_fields(*task, *reader);
     const std::vector<std::string> missing =
-        missing_fields(*task, *reader, resolved_.tables.at("data").options);
+        trains_nothing() ? under_any_options
+                         : missing_fields(*task, *reader, resolved_.tables.at("data").options);
     if (missing.empty()) return;
-    const bool options_suffice = missing_fields(*task, *reader).empty();
     std::vector<std::string> fitting;
     for (const std::string& name : catalogue_.names(Kind::reader))
       if (name != reader->name && missing_fields(*task, catalogue_.get(Kind::reader, name)).empty())
@@ -99,7 +101,7 @@ class AcrossTables {
     std::string others;
     if (!fitting.empty())
       others = "; readers that give all of them: " + quoted_list(fitting);
-    else if (!options_suffice)
+    else if (!under_any_options.empty())
       others = "; no available reader gives all of them";
     refuse("data.type", title_of(reader->kind, reader->name) + " does not give the field" +
                             (missing.size() == 1 ? " " : "s ") + quoted_list(missing) + " that " +

@@ -562,6 +562,14 @@ TEST(Resolve, AReaderMustGiveWhatTheTaskReads) {
   EXPECT_EQ(problems_of(changed(sample::experiment, "type = \"conll\"",
                                 "type = \"conll\"\nkind = \"b\"\ntag_comment = \"#\"")),
             "");
+
+  // A run that reads no data needs no option of the reader.
+  Problems untrained;
+  resolve(parse_experiment_file(changed(sample::experiment, "epochs = 3", "epochs = 0"), "dir/a.toml").root,
+          with_options, untrained);
+  EXPECT_FALSE(untrained.all().empty()) << "it has no model of a folder";
+  for (const Problem& problem : untrained.all())
+    EXPECT_EQ(problem.text().find("does not give"), std::string::npos) << problem.text();
 }
 
 TEST(Resolve, SelectsByAMeasureOfTheTask) {
