@@ -68,7 +68,7 @@ TEST(TestingATask, ShowsTheTestOfTheTemplate) {
 }
 
 TEST(AddingAReader, ShowsTheSourcesAsTheyAre) {
-  expect_shows("guides/adding_a_reader.md", {"template/reader/my_plugin.cpp"}, 12);
+  expect_shows("guides/adding_a_reader.md", {"template/reader/my_plugin.cpp", "readers/tsv.hpp"}, 12);
 }
 
 TEST(AddingAStep, ShowsTheSourcesAsTheyAre) {
