@@ -181,11 +181,20 @@ TEST_F(Classification, SeveralLabelsAndNumbersAreTrainedAndPredicted) {
 TEST_F(Classification, RefusesAHeadOrAReaderThatGivesSomethingElse) {
   std::string text = reviews_experiment();
   replace_all(text, "\"classify\"", "\"multilabel\"");
-  const std::string missing = refusal(text), problem = "the task needs the field ";
+  const std::string undeclared = refusal(text);
+  EXPECT_TRUE(contains(undeclared,
+                       "refused.toml:6:8: reader \"tsv\" does not give the field \"labels\" that task "
+                       "\"multilabel\" needs; it gives \"text\", \"label\"; data.label_type = \"list\" adds "
+                       "\"labels\"; readers that give all of them: \"jsonl\""))
+      << undeclared;
+  // An option can also take away a field that the reader gives by default. Only the records show it.
+  std::string replaced_field = reviews_experiment();
+  replace_all(replaced_field, "type = \"tsv\"", "type = \"tsv\"\nlabel_type = \"list\"");
+  const std::string missing = refusal(replaced_field), problem = "the task needs the field ";
   EXPECT_TRUE(missing.starts_with("refused.toml:6:8: ")) << missing;
   EXPECT_TRUE(contains(missing, "train.tsv: " + problem +
-                                    "\"labels\", and the reader gives \"text\", \"label\"; set "
-                                    "data.label_type = \"list\""))
+                                    "\"label\", and the reader gives \"text\", \"labels\"; set "
+                                    "data.label_type = \"text\""))
       << missing;
   EXPECT_EQ(missing.find(problem), missing.rfind(problem)) << "once for all sets: " << missing;
   replace_all(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_type = \"list\"");
