@@ -182,7 +182,8 @@ def check_resuming(store, newest):
     before = attempts()
     # Two builds of one commit have equal plugins, so this makes sure that they are those of another version.
     change(store.folder / "encore.db", "UPDATE plugin SET sha256 = substr(sha256, 2) || substr(sha256, 1, 1)")
-    kept = [line for line in store.call("plan", "tiny.toml").splitlines() if "is kept" in line]
+    # A new version of the SDK adds a line about the build.
+    kept = [line for line in store.call("plan", "tiny.toml").splitlines() if "is kept" in line and "another build" not in line]
     expect(len(kept) == 1 and ' of its plugins have changed: "' in kept[0], f"one line names all changed plugins: {kept}")
     for part in ('cannot be resumed: plugin "', "pass --accept-plugin-change"):
         store.says(part, "run", "halted.toml", "-q", code=2)
