@@ -126,8 +126,11 @@ async def attack_once(port, arguments, on, counts):
     tasks = [asyncio.create_task(each) for each in attackers]
     while on.is_set():
         await asyncio.sleep(0.02)
-    for task in tasks:
-        task.cancel()
+    # wait_for() of Python before 3.12 can lose a cancellation that comes when its call ends, so one is not enough.
+    while any(not task.done() for task in tasks):
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks, timeout=0.1)
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
