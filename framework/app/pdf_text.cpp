@@ -74,49 +74,21 @@ std::string output_for(const std::string& file, std::string& problem) {
 }
 
 /// Returns the problem of a file that has no text, and reports single pages without text.
-std::string problem_of_pages(const PdfText& text, const App& app) {
+std::string problem_of_pages(const std::string& id, const std::vector<std::string>& pages, const App& app) {
   std::vector<std::size_t> empty;
-  for (const PageOfText& page : text.pages)
-    if (page.start == page.end) empty.push_back(page.page);
+  for (std::size_t i = 0; i < pages.size(); ++i)
+    if (pages[i].empty()) empty.push_back(i + 1);
   const std::string advice =
       " may be a picture, and Encore reads no pictures: run a program for OCR first, such as ocrmypdf";
-  if (empty.size() == text.pages.size()) return text.id + ": no page has text; each" + advice;
+  if (empty.size() == pages.size()) return id + ": no page has text; each" + advice;
   if (!empty.empty())
-    app.events.noticed("note: " + text.id + ": no text on page " + page_list(empty) + ", which" + advice);
+    app.events.noticed("note: " + id + ": no text on page " + page_list(empty) + ", which" + advice);
   return "";
 }
 
 /// Returns what stands between two lines.
 std::string between_lines(const std::string& line_mark) {
   return line_mark.empty() ? " " : " " + line_mark + " ";
-}
-
-/// Returns the text of each page from the output of pdftotext, in which a form feed ends each page.
-std::vector<std::string> page_texts(std::string_view output, const std::string& line_mark) {
-  std::vector<std::string> pages;
-  while (!output.empty()) {
-    const std::size_t end = std::min(output.find('\f'), output.size());
-    pages.push_back(joined_lines(output.substr(0, end), between_lines(line_mark)));
-    output.remove_prefix(std::min(end + 1, output.size()));
-  }
-  return pages;
-}
-
-PdfText joined_texts(const std::string& id, const std::vector<std::string>& pages,
-                     const std::string& line_mark) {
-  const std::string between = between_lines(line_mark);
-  PdfText text{.id = id, .text = {}, .pages = {}};
-  std::int64_t length = 0;  // of the text, in code points
-  for (const std::string& page : pages) {
-    if (!page.empty() && !text.text.empty()) {
-      text.text += between;
-      length += code_points(between);
-    }
-    text.pages.push_back({.page = text.pages.size() + 1, .start = length, .end = length + code_points(page)});
-    text.text += page;
-    length = text.pages.back().end;
-  }
-  return text;
 }
 
 /// Appends a text for each page that has one.
@@ -166,8 +138,31 @@ Form<PdfTextRequest> pdf_text_form() {
       });
 }
 
-PdfText joined_pages(const std::string& id, std::string_view output, const std::string& line_mark) {
-  return joined_texts(id, page_texts(output, line_mark), line_mark);
+std::vector<std::string> page_texts(std::string_view output, const std::string& line_mark) {
+  std::vector<std::string> pages;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\f'), output.size());
+    pages.push_back(joined_lines(output.substr(0, end), between_lines(line_mark)));
+    output.remove_prefix(std::min(end + 1, output.size()));
+  }
+  return pages;
+}
+
+PdfText joined_pages(const std::string& id, const std::vector<std::string>& pages,
+                     const std::string& line_mark) {
+  const std::string between = between_lines(line_mark);
+  PdfText text{.id = id, .text = {}, .pages = {}};
+  std::int64_t length = 0;  // of the text, in code points
+  for (const std::string& page : pages) {
+    if (!page.empty() && !text.text.empty()) {
+      text.text += between;
+      length += code_points(between);
+    }
+    text.pages.push_back({.page = text.pages.size() + 1, .start = length, .end = length + code_points(page)});
+    text.text += page;
+    length = text.pages.back().end;
+  }
+  return text;
 }
 
 PdfTexts pdf_texts(const PdfTextRequest& request, const App& app) {
@@ -176,14 +171,13 @@ PdfTexts pdf_texts(const PdfTextRequest& request, const App& app) {
   for (const std::string& file : request.files) {
     std::string problem;
     const std::vector<std::string> pages = page_texts(output_for(file, problem), request.line_mark);
-    PdfText text = joined_texts(file, pages, request.line_mark);
-    if (problem.empty()) problem = problem_of_pages(text, app);
+    if (problem.empty()) problem = problem_of_pages(file, pages, app);
     if (!problem.empty())
       answer.problems.push_back(problem);
     else if (request.pages)
       add_pages(file, pages, answer.texts);
     else
-      answer.texts.push_back(std::move(text));
+      answer.texts.push_back(joined_pages(file, pages, request.line_mark));
   }
   return answer;
 }

@@ -56,9 +56,11 @@ struct PdfTexts {
 /// Reads the files. Reports pages without text as notes. Throws Error if pdftotext is not installed.
 PdfTexts pdf_texts(const PdfTextRequest& request, const App& app);
 
-/// Returns the text of a file from the output of pdftotext, in which a form feed ends each page: the lines of
-/// the pages, without blanks at their ends and without empty lines, joined by blanks or the line mark. A page
-/// without text has an empty part.
-PdfText joined_pages(const std::string& id, std::string_view output, const std::string& line_mark);
+/// Returns the text of each page from the output of pdftotext, in which a form feed ends each page: its
+/// lines, without blanks at their ends and without empty lines, joined by blanks or the line mark.
+std::vector<std::string> page_texts(std::string_view output, const std::string& line_mark);
+/// Returns the text of a file: its pages, joined in the same way. A page without text has an empty part.
+PdfText joined_pages(const std::string& id, const std::vector<std::string>& pages,
+                     const std::string& line_mark);
 
 }  // namespace encore::app

@@ -2,7 +2,7 @@
 // Signal stacks: memory on which a thread runs signal handlers, in place of its own stack. Place in the flow:
 // each thread of a worker gets one (worker/program.cpp, train/adaptive_threads.cpp), and every handler of a
 // worker runs on it. The reason is the matrix product of oneDNN on CPUs without AVX-512: while it computes,
-// the stack pointer lies in memory that it has allocated. The kernel would write the frame of a handler below
+// the stack pointer lies in memory that it has allocated. The system would write the frame of a handler below
 // this pointer, over other objects of the heap. So no handler of a worker may be installed without
 // SA_ONSTACK.
 #pragma once

@@ -24,8 +24,13 @@ std::vector<std::string> places(const PdfText& text) {
   return all;
 }
 
+/// Returns the text of a file for which pdftotext writes `output`.
+PdfText joined(std::string_view output, const std::string& line_mark) {
+  return joined_pages("a.pdf", page_texts(output, line_mark), line_mark);
+}
+
 TEST(PdfText, JoinsLinesAndPages) {
-  const PdfText text = joined_pages("a.pdf", "  Z\u00FCrich \n\n\tTotal   9.00\r\n\f\fpage three\n\f", "");
+  const PdfText text = joined("  Z\u00FCrich \n\n\tTotal   9.00\r\n\f\fpage three\n\f", "");
   EXPECT_EQ(text.id, "a.pdf");
   EXPECT_EQ(text.text, "Z\u00FCrich Total   9.00 page three");
   EXPECT_EQ(places(text), (std::vector<std::string>{"1 0-19", "2 19-19", "3 20-30"}))
@@ -33,19 +38,18 @@ TEST(PdfText, JoinsLinesAndPages) {
 }
 
 TEST(PdfText, PutsTheLineMarkBetweenLinesAndPages) {
-  const PdfText text = joined_pages("a.pdf", "one\ntwo\n\fthree\n\f", "|");
+  const PdfText text = joined("one\ntwo\n\fthree\n\f", "|");
   EXPECT_EQ(text.text, "one | two | three");
   EXPECT_EQ(places(text), (std::vector<std::string>{"1 0-9", "2 12-17"}));
 }
 
 TEST(PdfText, HasNoPageIfThereIsNoOutput) {
-  EXPECT_TRUE(joined_pages("a.pdf", "", "|").pages.empty());
-  EXPECT_EQ(places(joined_pages("a.pdf", "\f", "|")), std::vector<std::string>{"1 0-0"});
-  EXPECT_EQ(joined_pages("a.pdf", "without a form feed", "|").text, "without a form feed");
-  EXPECT_EQ(joined_pages("a.pdf",
-                         "a\x01"
-                         "b\n\f",
-                         "")
+  EXPECT_TRUE(joined("", "|").pages.empty());
+  EXPECT_EQ(places(joined("\f", "|")), std::vector<std::string>{"1 0-0"});
+  EXPECT_EQ(joined("without a form feed", "|").text, "without a form feed");
+  EXPECT_EQ(joined("a\x01"
+                   "b\n\f",
+                   "")
                 .text,
             "a b")
       << "control characters are blanks";
